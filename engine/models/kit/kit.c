@@ -16,14 +16,31 @@
 
 /* ------------------------------------------------------------------ errors */
 
+/* Bytes of the character there; 0: it is not to be shown. */
+static size_t character(const char *text)
+{
+    const uint8_t first = (uint8_t)*text;
+    const size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+
+    if (first < 0x20 || first == 0x7f || (first >= 0x80 && first < 0xc2) || first > 0xf4)
+        return 0;
+    for (size_t i = 1; i < size; i++)
+        if (((uint8_t)text[i] & 0xc0) != 0x80)
+            return 0;
+    return size;
+}
+
 bool tdl_kit_fail(struct tdl_kit *kit, enum tdl_result result, const char *format, ...)
 {
-    char text[768];
+    char text[1024];
     va_list args;
 
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    for (size_t i = 0, size; text[i]; i += size ? size : 1)
+        if (!(size = character(text + i)))
+            text[i] = '?';
     tdl_builder_fail(kit->builder, result, "%s", text);
     return false;
 }

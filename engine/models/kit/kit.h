@@ -24,15 +24,26 @@ struct tdl_kit {
     uint64_t bound, numbered; /* bits of the params' dimensions and numbers that were used */
 };
 
+/* Nothing used or made yet. */
+static inline struct tdl_kit tdl_kit_begin(struct tdl_builder *builder,
+                                           const struct tdl_model_source *source)
+{
+    return (struct tdl_kit){
+        .builder = builder, .source = source, .params = source->params, .file_bytes = source->size};
+}
+
 /* ------------------------------------------------------------------ errors */
 
-/* Puts the builder in its error state; false for convenience. */
+/* Puts the builder in its error state; false for convenience. What a terminal would obey of
+ * the file's names, and what is no UTF-8, becomes '?'. */
 bool tdl_kit_fail(struct tdl_kit *kit, enum tdl_result result, const char *format, ...)
     TDL_PRINTF(3, 4);
 /* For what is well said in the file, and not to be had here. */
 #define tdl_kit_lacks(kit, ...) tdl_kit_fail(kit, TDL_ERROR_UNSUPPORTED, __VA_ARGS__)
 /* For a file that is not what its own format asks for. */
 #define tdl_kit_damaged(kit, ...) tdl_kit_fail(kit, TDL_ERROR_INVALID_MODEL, __VA_ARGS__)
+/* NULL for convenience. */
+#define tdl_kit_none(kit, result, ...) (tdl_kit_fail(kit, result, __VA_ARGS__), (void *)NULL)
 bool tdl_kit_fail_memory(struct tdl_kit *kit);
 
 /* --------------------------------------------------------------- constants */

@@ -59,17 +59,16 @@ bool ncnn_find_blob(struct ncnn_import *im, const char *name, uint32_t length, b
     uint32_t slot;
 
     if (!grow(im)) {
-        ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        tdl_kit_fail_memory(&im->kit);
         return false;
     }
     slot = is_name ? find_slot(im, name, length) : 0;
     if (!is_name || !im->slots[slot] != fresh) {
-        ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
-                  "the model file is damaged: blob '%.*s' in line %u is %s",
-                  length < 80 ? (int)length : 80, name, im->text.line,
-                  !is_name ? "no name"
-                  : fresh  ? "written twice"
-                           : "read before a layer writes it");
+        tdl_kit_damaged(&im->kit, "the model file is damaged: blob '%.*s' in line %u is %s",
+                        length < 80 ? (int)length : 80, name, im->text.line,
+                        !is_name ? "no name"
+                        : fresh  ? "written twice"
+                                 : "read before a layer writes it");
         return false;
     }
     if (fresh) {

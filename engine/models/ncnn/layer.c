@@ -2,34 +2,14 @@
 /* What all layers ask for: the blobs that they read, and what is wrong with their numbers. */
 #include "ncnn.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #define MAX_SIZE 65536 /* of steps, windows, sizes and counts of channels */
-
-void *ncnn_fail(struct ncnn_import *im, enum tdl_result result, const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    /* Names come from the file; a terminal or GLib must not choke on them. */
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7e)
-            *c = '?';
-    tdl_builder_fail(im->builder, result, "%s", text);
-    return NULL;
-}
 
 bool ncnn_in_range(struct ncnn_import *im, const char *what, int64_t value, int64_t least)
 {
     if (value >= least && value <= MAX_SIZE)
         return true;
-    ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
-              "the model file is damaged: %s %lld is not within %lld to %d", what, (long long)value,
-              (long long)least, MAX_SIZE);
+    tdl_kit_damaged(&im->kit, "the model file is damaged: %s %lld is not within %lld to %d", what,
+                    (long long)value, (long long)least, MAX_SIZE);
     return false;
 }
 
@@ -44,8 +24,8 @@ struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer
 
     if (tdl_operand_get_desc(x)->rank == 4)
         return x;
-    return ncnn_fail(im, TDL_ERROR_UNSUPPORTED, "a blob of %u dimensions instead of 3",
-                     tdl_operand_get_desc(x)->rank);
+    return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED, "a blob of %u dimensions instead of 3",
+                        tdl_operand_get_desc(x)->rank);
 }
 
 bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis, uint32_t *out)
@@ -54,8 +34,7 @@ bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis
     const int32_t dims = (int32_t)(rank - first);
 
     if (axis < -dims || axis >= dims)
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "there is no axis %d in %d dimensions", axis,
-                         dims) != NULL;
+        return tdl_kit_damaged(&im->kit, "there is no axis %d in %d dimensions", axis, dims);
     *out = first + (uint32_t)(axis < 0 ? axis + dims : axis);
     return true;
 }

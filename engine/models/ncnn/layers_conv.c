@@ -66,13 +66,12 @@ static bool read_window(struct ncnn_import *im, const struct ncnn_layer *l, uint
     const uint64_t wanted = (uint64_t)w->outputs * w->inputs * w->kernel[0] * w->kernel[1];
     if (channels % w->groups || w->outputs % w->groups ||
         wanted != (uint64_t)ncnn_int(l, WEIGHTS, 0))
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "%d weights for %u outputs of %ux%u from %u inputs in %u groups",
-                         ncnn_int(l, WEIGHTS, 0), w->outputs, w->kernel[0], w->kernel[1], channels,
-                         w->groups) != NULL;
+        return tdl_kit_damaged(
+            &im->kit, "%d weights for %u outputs of %ux%u from %u inputs in %u groups",
+            ncnn_int(l, WEIGHTS, 0), w->outputs, w->kernel[0], w->kernel[1], channels, w->groups);
     if (ncnn_int(l, INT8, 0) != 0)
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "int8 weights are not supported; convert the model without int8") != NULL;
+        return tdl_kit_lacks(&im->kit,
+                             "int8 weights are not supported; convert the model without int8");
     return true;
 }
 
@@ -125,9 +124,9 @@ struct tdl_operand *ncnn_add_convolution(struct ncnn_import *im, const struct nc
     if (!read_window(im, l, in[1], &w) || !read_pads(im, &w, in + 2, params.pad))
         return NULL;
     if (ncnn_float(l, PAD_VALUE, 0) != 0 || ncnn_int(l, DYNAMIC, 0) != 0)
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "padding with other than 0, or weights that are computed, are not "
-                         "supported");
+        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
+                            "padding with other than 0, or weights that are computed, are not "
+                            "supported");
     memcpy(params.stride, w.stride, sizeof(w.stride));
     memcpy(params.dilation, w.dilation, sizeof(w.dilation));
     params.groups = w.groups;
@@ -156,7 +155,7 @@ static struct tdl_operand *deconvolution_filter(struct ncnn_import *im, const st
         to[(out * taps + tap) * ins + group * w->inputs + in] = from[i];
     }
     if (!to)
-        return ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
+        return tdl_kit_none(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
     tdl_builder_own(im->builder, to, free);
     const struct tdl_tensor_params desc = {
         .dtype = TDL_FLOAT32, .rank = 4, .shape = {outs, w->kernel[0], w->kernel[1], ins}};
@@ -176,9 +175,9 @@ struct tdl_operand *ncnn_add_deconvolution(struct ncnn_import *im, const struct 
         !ncnn_in_range(im, "output padding", more_h, 0))
         return NULL;
     if (w.pad[2] < 0 || ncnn_int(l, OUTPUT_W, 0) != 0 || ncnn_int(l, OUTPUT_H, 0) != 0)
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "padding by the output's size is not supported; convert the model with "
-                         "numbers");
+        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
+                            "padding by the output's size is not supported; convert the model with "
+                            "numbers");
     if (!read_pads(im, &w, tdl_operand_get_desc(x)->shape + 2, params.pad))
         return NULL;
     memcpy(params.stride, w.stride, sizeof(w.stride));
@@ -211,11 +210,12 @@ struct tdl_operand *ncnn_add_inner_product(struct ncnn_import *im, const struct 
     const uint32_t depth = size > 0 ? (uint32_t)size / (uint32_t)outputs : 0;
     const bool rows = in->rank == 2 && in->shape[1] == depth;
     if (size < 1 || size % outputs != 0 || (!rows && count != depth))
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "%d weights for %d outputs from %llu inputs",
-                         size, outputs, (unsigned long long)count);
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL,
+                            "%d weights for %d outputs from %llu inputs", size, outputs,
+                            (unsigned long long)count);
     if (ncnn_int(l, INT8, 0) != 0)
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "int8 weights are not supported; convert the model without int8");
+        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
+                            "int8 weights are not supported; convert the model without int8");
     weights = ncnn_weights(im, true, 2, (const uint32_t[]){(uint32_t)outputs, depth});
     if (!weights || !read_bias(im, l, product ? 1 : BIAS, (uint32_t)outputs, &params.c))
         return NULL;

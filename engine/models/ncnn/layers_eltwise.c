@@ -34,8 +34,8 @@ static struct tdl_operand *from_file(struct ncnn_import *im, const struct tdl_op
 static struct tdl_operand *clip(struct ncnn_import *im, struct tdl_operand *x, float least,
                                 float most)
 {
-    return least > most ? ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "a clip from %g to %g",
-                                    (double)least, (double)most)
+    return least > most ? tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "a clip from %g to %g",
+                                       (double)least, (double)most)
                         : tdl_builder_clamp(im->builder, x, least > -FLT_MAX ? &least : NULL,
                                             most < FLT_MAX ? &most : NULL);
 }
@@ -89,9 +89,9 @@ struct tdl_operand *ncnn_activate(struct ncnn_import *im, const struct ncnn_laye
     case 6:
         return hard_swish(im, x, ncnn_value(l, 10, 0, 0.2f), ncnn_value(l, 10, 1, 0.5f));
     default:
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "the fused activation %d is not supported; libtdl has 0 to 6",
-                         ncnn_int(l, 9, 0));
+        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
+                            "the fused activation %d is not supported; libtdl has 0 to 6",
+                            ncnn_int(l, 9, 0));
     }
 }
 
@@ -237,8 +237,9 @@ struct tdl_operand *ncnn_add_scale(struct ncnn_import *im, const struct ncnn_lay
         return NULL;
     channels = tdl_operand_get_desc(x)->shape[tdl_operand_get_desc(x)->rank == 4 ? 1 : 0];
     if (size == NCNN_UNSET) {
-        factor = l->bottom_count > 1 ? ncnn_bottom(im, l, 1)
-                                     : ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "there is no scale");
+        factor = l->bottom_count > 1
+                     ? ncnn_bottom(im, l, 1)
+                     : tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "there is no scale");
         return factor ? binary(im, 2, x, factor) : NULL;
     }
     if (!ncnn_in_range(im, "scales", size, 1) || !(factor = from_file(im, x, (uint32_t)size)))
@@ -260,8 +261,8 @@ static struct tdl_operand *binary(struct ncnn_import *im, int32_t type, struct t
         tdl_builder_min, tdl_builder_pow, tdl_builder_sub, tdl_builder_div, tdl_builder_pow};
 
     if (type < 0 || type > 9)
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "the kind %d is not supported; libtdl has 0 to 9", type);
+        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
+                            "the kind %d is not supported; libtdl has 0 to 9", type);
     a = align(im, a, b);
     b = a ? align(im, b, a) : NULL;
     if (!b)
@@ -280,7 +281,7 @@ struct tdl_operand *ncnn_add_binary(struct ncnn_import *im, const struct ncnn_la
     else if (l->bottom_count > 1)
         b = ncnn_bottom(im, l, 1);
     else
-        ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "there is nothing to compute with");
+        tdl_kit_damaged(&im->kit, "there is nothing to compute with");
     return b ? binary(im, ncnn_int(l, 0, 0), a, b) : NULL;
 }
 
@@ -292,7 +293,8 @@ struct tdl_operand *ncnn_add_eltwise(struct ncnn_import *im, const struct ncnn_l
     struct tdl_operand *sum = NULL;
 
     if (type < 0 || type > 2)
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "the kind %d is none of 0 to 2", type);
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "the kind %d is none of 0 to 2",
+                            type);
     for (uint32_t i = 0; i < l->bottom_count; i++) {
         struct tdl_operand *x = ncnn_bottom(im, l, i);
         const float factor = type == 1 ? ncnn_value(l, 1, i, 1) : 1;
@@ -349,7 +351,7 @@ struct tdl_operand *ncnn_add_unary(struct ncnn_import *im, const struct ncnn_lay
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
 
     if (type < 0 || type >= count || !functions[type])
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "the kind %d is not supported; libtdl has 0 to 11 and 15 to 18", type);
+        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
+                            "the kind %d is not supported; libtdl has 0 to 11 and 15 to 18", type);
     return x ? functions[type](im->builder, x) : NULL;
 }

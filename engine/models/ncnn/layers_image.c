@@ -44,8 +44,9 @@ struct tdl_operand *ncnn_add_padding(struct ncnn_import *im, const struct ncnn_l
     struct tdl_operand *x = ncnn_picture(im, l, 0);
 
     if (x && (type < 0 || type > 2 || ncnn_int(l, 6, 0) || ncnn_int(l, 7, 0) || ncnn_int(l, 8, 0)))
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "padding of channels, by channel, or of kind %d is not supported", type);
+        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
+                            "padding of channels, by channel, or of kind %d is not supported",
+                            type);
     return x ? pad(im, x, sides, modes[type], ncnn_float(l, 5, 0)) : NULL;
 }
 
@@ -83,10 +84,10 @@ static struct tdl_operand *adaptive_pool(struct ncnn_import *im, const struct nc
         params.stride[i] = params.window[i];
         if (params.window[i] == 0 || (out > 0 && size[i] % (uint32_t)out != 0) ||
             (out < 1 && out != NCNN_UNSET))
-            return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                             "adaptive pooling of %u px to %d is not supported; libtdl has what "
-                             "divides",
-                             size[i], out);
+            return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
+                                "adaptive pooling of %u px to %d is not supported; libtdl has what "
+                                "divides",
+                                size[i], out);
     }
     return pool(im, x, ncnn_int(l, 0, 0), &params);
 }
@@ -128,9 +129,7 @@ static bool read_pool(struct ncnn_import *im, const struct ncnn_layer *l, const 
         params->pad[2 * i] = more > 0 ? (uint32_t)more - params->pad[2 * i + 1] : 0;
     }
     params->count_include_pad = ncnn_int(l, 6, 0) != 0;
-    return mode >= 0 && mode <= 3
-               ? true
-               : ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "padding of kind %d", mode) != NULL;
+    return mode >= 0 && mode <= 3 ? true : tdl_kit_damaged(&im->kit, "padding of kind %d", mode);
 }
 
 struct tdl_operand *ncnn_add_pooling(struct ncnn_import *im, const struct ncnn_layer *l)
@@ -140,7 +139,7 @@ struct tdl_operand *ncnn_add_pooling(struct ncnn_import *im, const struct ncnn_l
     struct tdl_pool2d_params params = {0};
 
     if (x && (type < 0 || type > 1))
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "pooling of kind %d", type);
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "pooling of kind %d", type);
     if (!x || ncnn_int(l, 4, 0) != 0)
         return x ? global_pool(im, x, type) : NULL;
     if (ncnn_int(l, 7, 0) != 0)
@@ -180,7 +179,7 @@ static struct tdl_operand *cubic(struct ncnn_import *im, struct tdl_operand *x,
     uint32_t before[2];
 
     if (!filter)
-        return ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
+        return tdl_kit_none(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
     tdl_builder_own(im->builder, filter, free);
     for (uint32_t i = 0; i < 2; i++) { /* the first place is (step − 1) / 2 */
         cubic_weights(step[i] % 2 ? 0 : 0.5f, weights[i]);
@@ -218,13 +217,14 @@ static struct tdl_operand *cubic_matrix(struct ncnn_import *im, uint32_t in, uin
 
     im->matrices += (uint64_t)in * out;
     if (im->matrices > MAX_MATRICES)
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "bicubic from %u to %u px, in a picture of this size, is not supported; "
-                         "give a smaller one",
-                         in, out);
+        return tdl_kit_none(
+            &im->kit, TDL_ERROR_UNSUPPORTED,
+            "bicubic from %u to %u px, in a picture of this size, is not supported; "
+            "give a smaller one",
+            in, out);
     matrix = calloc((size_t)in * out, sizeof(*matrix));
     if (!matrix)
-        return ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
+        return tdl_kit_none(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
     tdl_builder_own(im->builder, matrix, free);
     for (uint32_t o = 0; o < out; o++) {
         const double place = (o + 0.5) * scale - 0.5;
@@ -289,10 +289,10 @@ struct tdl_operand *ncnn_add_interp(struct ncnn_import *im, const struct ncnn_la
     if (type == 3 && !corners)
         return cubic_to(im, x, params.size);
     if (type != 1 && type != 2)
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "kind %d%s is not supported; libtdl has nearest, bilinear, and bicubic "
-                         "between centres",
-                         type, corners ? " between corners" : "");
+        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
+                            "kind %d%s is not supported; libtdl has nearest, bilinear, and bicubic "
+                            "between centres",
+                            type, corners ? " between corners" : "");
     params.mode = type == 1 ? TDL_RESAMPLE_NEAREST : TDL_RESAMPLE_LINEAR;
     params.coordinates = type == 1 ? TDL_RESAMPLE_ASYMMETRIC
                          : corners ? TDL_RESAMPLE_ALIGN_CORNERS

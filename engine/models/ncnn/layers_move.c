@@ -60,8 +60,8 @@ struct tdl_operand *ncnn_add_reshape(struct ncnn_import *im, const struct ncnn_l
         return NULL;
     const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
     if (ncnn_int(l, 11, NCNN_UNSET) != NCNN_UNSET || ncnn_int(l, 3, 0) != 0)
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "four dimensions, or another order on the way, are not supported");
+        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
+                            "four dimensions, or another order on the way, are not supported");
     rank = given_sizes(l, NCNN_UNSET, sizes);
     first = rank == 3;
     for (uint32_t i = 0; i < in->rank; i++)
@@ -82,8 +82,8 @@ struct tdl_operand *ncnn_add_reshape(struct ncnn_import *im, const struct ncnn_l
     if (rest >= 0)
         shape[first + (uint32_t)rest] = (uint32_t)(count / product);
     if (count % product != 0)
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "%llu elements are no parts of %llu",
-                         (unsigned long long)count, (unsigned long long)product);
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "%llu elements are no parts of %llu",
+                            (unsigned long long)count, (unsigned long long)product);
     return ncnn_reshape(im, x, rank + first, shape);
 }
 
@@ -101,8 +101,9 @@ struct tdl_operand *ncnn_add_permute(struct ncnn_import *im, const struct ncnn_l
         return NULL;
     const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
     if (type < 0 || type > (in->rank == 4 ? 5 : in->rank == 2 ? 1 : 0))
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "there is no order %d of %u dimensions", type,
-                         in->rank == 4 ? 3 : in->rank);
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL,
+                            "there is no order %d of %u dimensions", type,
+                            in->rank == 4 ? 3 : in->rank);
     if (type == 0)
         return x;
     if (in->rank == 2)
@@ -121,7 +122,7 @@ struct tdl_operand *ncnn_add_memory_data(struct ncnn_import *im, const struct nc
     int32_t sizes[3];
 
     if (ncnn_int(l, 11, 0) != 0)
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED, "four dimensions are not supported");
+        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED, "four dimensions are not supported");
     count = given_sizes(l, 0, sizes);
     first = count == 3;
     for (uint32_t i = 0; i < count; i++) {
@@ -131,7 +132,7 @@ struct tdl_operand *ncnn_add_memory_data(struct ncnn_import *im, const struct nc
         elements *= shape[first + i]; /* of 2^16 each */
     }
     if (elements > UINT32_MAX)
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "too many numbers");
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "too many numbers");
     return ncnn_reshape(
         im, ncnn_weights(im, ncnn_int(l, 21, 1) == 0, 1, (const uint32_t[]){(uint32_t)elements}),
         count + first, shape);
@@ -147,8 +148,8 @@ static bool set_part(struct ncnn_import *im, struct tdl_slice_params *params, ui
     params->size[d] = (uint32_t)size;
     if (start >= 0 && size >= 1 && start <= whole - size)
         return true;
-    return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "%lld elements from %lld on, of %lld",
-                     (long long)size, (long long)start, (long long)whole) != NULL;
+    return tdl_kit_damaged(&im->kit, "%lld elements from %lld on, of %lld", (long long)size,
+                           (long long)start, (long long)whole);
 }
 
 /* Arrays of starts and ends, for these axes. */
@@ -163,8 +164,8 @@ static bool crop_by_arrays(struct ncnn_import *im, const struct ncnn_layer *l,
         const float from = ncnn_value(l, 9, i, 0), to = ncnn_value(l, 10, i, NCNN_UNSET);
 
         if (!(fabsf(axis) < 8) || !(fabsf(from) < 1e7f) || !(fabsf(to) < 1e10f))
-            return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "a place from %g to %g along %g",
-                             (double)from, (double)to, (double)axis) != NULL;
+            return tdl_kit_damaged(&im->kit, "a place from %g to %g along %g", (double)from,
+                                   (double)to, (double)axis);
         if (!ncnn_axis(im, x, (int32_t)axis, &d))
             return false;
         const int64_t whole = shape[d];
@@ -195,7 +196,7 @@ struct tdl_operand *ncnn_add_crop(struct ncnn_import *im, const struct ncnn_laye
         return crop_by_arrays(im, l, x, &params) ? tdl_builder_slice(im->builder, x, &params)
                                                  : NULL;
     if (tdl_operand_get_desc(like)->rank != in->rank)
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "blobs of other dimensions");
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "blobs of other dimensions");
     for (uint32_t i = 0; i < in->rank && i < 3; i++) {
         const uint32_t d = in->rank - 1 - i;
         const int64_t start = ncnn_int(l, i, 0), whole = in->shape[d];

@@ -43,10 +43,11 @@ static bool read_layer(struct ncnn_import *im, struct ncnn_layer *l)
     char word[8];
 
     if (!read_head(&im->text, l))
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "the model file is damaged: line %u is no layer of up to %d bottoms and "
-                         "tops",
-                         im->text.line, NCNN_MAX_ARGS) != NULL;
+        return tdl_kit_damaged(
+            &im->kit,
+            "the model file is damaged: line %u is no layer of up to %d bottoms and "
+            "tops",
+            im->text.line, NCNN_MAX_ARGS);
     for (uint32_t i = 0; i < l->bottom_count; i++) {
         const uint32_t length = ncnn_word(&im->text, word, sizeof(word), &start);
 
@@ -136,12 +137,12 @@ static bool open_sizes(struct ncnn_import *im, const struct ncnn_blob *blob, con
         if (tdl_builder_status(im->builder) != TDL_OK)
             return false;
         if (desc->shape[d] == 0)
-            return ncnn_fail(
-                       im, TDL_ERROR_UNSUPPORTED,
-                       "the file leaves the %s of input '%.200s' open; say it when the model is "
-                       "loaded, as the height and width of pictures or as dimension '%.400s:%u' "
-                       "(tdl_model_params)",
-                       names[d], name, name, d) != NULL;
+            return tdl_kit_lacks(
+                &im->kit,
+                "the file leaves the %s of input '%.200s' open; say it when the model is "
+                "loaded, as the height and width of pictures or as dimension '%.400s:%u' "
+                "(tdl_model_params)",
+                names[d], name, name, d);
         if (!ncnn_in_range(im, names[d], desc->shape[d], 1))
             return false;
     }
@@ -163,9 +164,8 @@ static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32
     char name[MAX_NAME];
 
     if (l->bottom_count != 0 || l->top_count != 1 || ncnn_int(l, 11, 0) != 0)
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "an input of other than one blob, or of more "
-                         "than three dimensions") != NULL;
+        return tdl_kit_damaged(&im->kit, "an input of other than one blob, or of more "
+                                         "than three dimensions");
     blob_name(&im->blobs[l->tops[0]], name);
     if (w > 0 && h <= 0 && c <= 0) {
         desc.rank = 1;
@@ -197,12 +197,11 @@ static bool add_layer(struct ncnn_import *im, const struct ncnn_layer *l, uint32
     if (!strcmp(l->type, "Input"))
         return add_input(im, l, searched);
     if (!row)
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "libtdl has no layer of this type; convert the model without it") != NULL;
+        return tdl_kit_lacks(&im->kit,
+                             "libtdl has no layer of this type; convert the model without it");
     if (l->bottom_count < row->min_bottoms || l->bottom_count > row->max_bottoms ||
         l->top_count < 1 || (l->top_count > 1 && row->add != ncnn_add_same))
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "%u bottoms and %u tops", l->bottom_count,
-                         l->top_count) != NULL;
+        return tdl_kit_damaged(&im->kit, "%u bottoms and %u tops", l->bottom_count, l->top_count);
     x = row->add(im, l);
     for (uint32_t i = 0; x && i < l->top_count; i++)
         im->blobs[l->tops[i]].operand = x;
@@ -215,26 +214,26 @@ static bool add_layers(struct ncnn_import *im)
 
     ncnn_next_line(&im->text);
     if (!ncnn_count(&im->text, MAX_LAYERS, &layers) || !ncnn_count(&im->text, MAX_LAYERS, &blobs))
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "the model file is damaged: its second line has no numbers of layers and "
-                         "blobs") != NULL;
+        return tdl_kit_damaged(
+            &im->kit, "the model file is damaged: its second line has no numbers of layers and "
+                      "blobs");
     for (uint32_t i = 0; i < layers; i++) {
         struct ncnn_layer l = {.index = i};
 
         tdl_builder_set_label(im->builder, NULL);
         if (!ncnn_next_line(&im->text))
-            return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
-                             "the model file is damaged: it ends at layer %u of %u", i,
-                             layers) != NULL;
+            return tdl_kit_damaged(&im->kit, "the model file is damaged: it ends at layer %u of %u",
+                                   i, layers);
         if (!read_layer(im, &l) || !add_layer(im, &l, &searched))
             return false;
     }
     tdl_builder_set_label(im->builder, NULL);
     if (im->bin_pos != im->bin_size)
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "the file of weights has %zu bytes, of which the layers read %zu: it is "
-                         "another model's",
-                         im->bin_size, im->bin_pos) != NULL;
+        return tdl_kit_damaged(
+            &im->kit,
+            "the file of weights has %zu bytes, of which the layers read %zu: it is "
+            "another model's",
+            im->bin_size, im->bin_pos);
     return true;
 }
 
@@ -252,7 +251,7 @@ static void add_outputs(struct ncnn_import *im)
         count++;
     }
     if (count == 0)
-        ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "the model has no output: every blob is read");
+        tdl_kit_damaged(&im->kit, "the model has no output: every blob is read");
 }
 
 /* X.bin beside X.param. */
@@ -267,13 +266,12 @@ static bool read_bin(struct ncnn_import *im)
     bool ok;
 
     if (!path)
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "ncnn keeps weights in a file of their own: load the model by the path of "
-                         "its .param file, with the .bin file beside it") != NULL;
+        return tdl_kit_lacks(
+            &im->kit, "ncnn keeps weights in a file of their own: load the model by the path of "
+                      "its .param file, with the .bin file beside it");
     if (length < sizeof(end) || stem > sizeof(name) - 8 || strcmp(base + stem, end) != 0)
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "ncnn's models are two files, NAME.param and NAME.bin: name them so") !=
-               NULL;
+        return tdl_kit_damaged(
+            &im->kit, "ncnn's models are two files, NAME.param and NAME.bin: name them so");
     snprintf(name, sizeof(name), "%.*s.bin", (int)stem, base);
     ok = tdl_model_read_companion(im->builder, im->source, name, &data, &im->bin_size);
     im->bin = data;
@@ -284,6 +282,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
 {
     const char *text = source->data;
     struct ncnn_import im = {
+        .kit = tdl_kit_begin(builder, source),
         .builder = builder,
         .source = source,
         .text = {.at = text, .end = text + source->size, .line = 1},

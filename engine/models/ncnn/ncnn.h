@@ -10,7 +10,7 @@
 #ifndef TDL_NCNN_H
 #define TDL_NCNN_H
 
-#include "models/format.h"
+#include "models/kit/kit.h"
 
 #define NCNN_MAX_ARGS 64   /* bottoms or tops of a layer */
 #define NCNN_MAX_PARAMS 32 /* numbers of parameters are below this */
@@ -46,7 +46,8 @@ struct ncnn_blob {
 };
 
 struct ncnn_import {
-    struct tdl_builder *builder;
+    struct tdl_kit kit;
+    struct tdl_builder *builder; /* the kit's */
     const struct tdl_model_source *source;
     struct ncnn_text text;
     const uint8_t *bin;
@@ -102,9 +103,6 @@ struct tdl_operand *ncnn_per_channel(struct ncnn_import *im, const struct tdl_op
                                      float *memory, uint32_t count);
 
 /* ---- layer.c */
-/* Puts the builder in its error state; NULL for convenience. */
-void *ncnn_fail(struct ncnn_import *im, enum tdl_result result, const char *format, ...)
-    TDL_PRINTF(3, 4);
 struct tdl_operand *ncnn_bottom(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i);
 /* One of three dimensions. */
 struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i);

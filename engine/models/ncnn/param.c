@@ -142,9 +142,8 @@ bool ncnn_read_params(struct ncnn_import *im, struct ncnn_layer *l)
 
     while ((length = ncnn_word(&im->text, word, sizeof(word), &start)) > 0)
         if (!read_param(l, start, length)) {
-            ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
-                      "the model file is damaged: '%s' in line %u is no parameter", word,
-                      im->text.line);
+            tdl_kit_damaged(&im->kit, "the model file is damaged: '%s' in line %u is no parameter",
+                            word, im->text.line);
             return false;
         }
     return true;

@@ -24,8 +24,8 @@ static const uint8_t *take(struct ncnn_import *im, uint64_t size)
     const uint64_t padded = (size + 3) / 4 * 4;
 
     if (padded > im->bin_size - im->bin_pos)
-        return ncnn_fail(
-            im, TDL_ERROR_INVALID_MODEL,
+        return tdl_kit_none(
+            &im->kit, TDL_ERROR_INVALID_MODEL,
             "the file of weights ends: %llu bytes are wanted at byte %zu of %zu; is it "
             "another model's?",
             (unsigned long long)size, im->bin_pos, im->bin_size);
@@ -52,13 +52,14 @@ static const uint8_t *take_numbers(struct ncnn_import *im, bool tagged, uint64_t
     if (tag == TAG_FLOAT32 || tag == TAG_HALF)
         return take(im, count * (tag == TAG_HALF ? 2 : 4));
     if (tag == TAG_INT8)
-        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "int8 weights are not supported; convert the model without int8");
+        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
+                            "int8 weights are not supported; convert the model without int8");
     const uint8_t *table = take(im, TABLE * 4);
     bytes = table ? take(im, count) : NULL;
     numbers = bytes ? malloc(count * sizeof(*numbers) + 1) : NULL;
     if (!numbers)
-        return bytes ? ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights") : NULL;
+        return bytes ? tdl_kit_none(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights")
+                     : NULL;
     tdl_builder_own(im->builder, numbers, free);
     for (uint64_t i = 0; i < count; i++)
         memcpy(&numbers[i], table + 4 * bytes[i], 4);
@@ -81,7 +82,7 @@ struct tdl_operand *ncnn_weights(struct ncnn_import *im, bool tagged, uint32_t r
     bytes = take_numbers(im, tagged, count, &half);
     if (!bytes)
         return tdl_builder_status(im->builder) == TDL_OK
-                   ? ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "too many weights")
+                   ? tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "too many weights")
                    : NULL;
     desc.dtype = half ? TDL_FLOAT16 : TDL_FLOAT32;
     operand = tdl_builder_constant(im->builder, &desc, bytes, count * (half ? 2 : 4));
@@ -114,7 +115,7 @@ const float *ncnn_floats(struct ncnn_import *im, bool tagged, uint64_t count)
         return (const float *)(const void *)bytes;
     numbers = malloc(count * sizeof(*numbers) + 1);
     if (!numbers)
-        return ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
+        return tdl_kit_none(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
     tdl_builder_own(im->builder, numbers, free);
     for (uint64_t i = 0; i < count; i++)
         numbers[i] = widen((uint16_t)(bytes[2 * i] | bytes[2 * i + 1] << 8));
@@ -129,11 +130,11 @@ struct tdl_operand *ncnn_per_channel(struct ncnn_import *im, const struct tdl_op
     const uint32_t channels = in->shape[in->rank == 4 ? 1 : 0];
 
     if (!memory)
-        return ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
+        return tdl_kit_none(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
     tdl_builder_own(im->builder, memory, free);
     if (count != 1 && count != channels)
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "%u numbers for %u channels", count,
-                         channels);
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "%u numbers for %u channels", count,
+                            channels);
     for (uint32_t i = 0; i < in->rank; i++)
         desc.shape[i] = 1;
     desc.shape[in->rank == 4 ? 1 : 0] = count;

@@ -124,8 +124,8 @@ bool onnx_string_is(const struct onnx_import *im, const char *name, const char *
 static bool fail_long_list(struct onnx_import *im, const char *name, size_t count,
                            uint32_t capacity)
 {
-    return onnx_lacks(im, "the attribute %s has %zu values; libtdl takes up to %u", name, count,
-                      capacity);
+    return tdl_kit_lacks(&im->kit, "the attribute %s has %zu values; libtdl takes up to %u", name,
+                         count, capacity);
 }
 
 bool onnx_int_list(struct onnx_import *im, const char *name, int64_t *list, uint32_t capacity,
@@ -191,8 +191,7 @@ bool onnx_attribute_tensor(struct onnx_import *im, const char *name, struct onnx
 
     if (!attribute_field(im, name, ONNX_ATTRIBUTE_TENSOR, &f) || !f.in.data)
         return tdl_builder_status(im->builder) == TDL_OK &&
-               onnx_fail(im, TDL_ERROR_INVALID_MODEL, "the attribute %s, a tensor, is missing",
-                         name);
+               tdl_kit_damaged(&im->kit, "the attribute %s, a tensor, is missing", name);
     return onnx_tensor_read(im, &f.in, out);
 }
 
@@ -203,13 +202,4 @@ bool onnx_ints_of(struct onnx_import *im, const char *attribute, uint32_t i, int
     if (onnx_given(im, i))
         return onnx_ints(im, i, list, capacity, out_count);
     return onnx_int_list(im, attribute, list, capacity, out_count);
-}
-
-bool onnx_axis(struct onnx_import *im, int64_t axis, uint32_t rank, uint32_t *out)
-{
-    if (axis < -(int64_t)rank || axis >= (int64_t)rank)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "there is no axis %lld in %u dimensions",
-                         (long long)axis, rank);
-    *out = (uint32_t)(axis < 0 ? axis + rank : axis);
-    return true;
 }

@@ -23,12 +23,12 @@ static const struct onnx_file *add_file(struct onnx_import *im, const struct onn
     if (more)
         im->files = more;
     if (!more || !tdl_map_add(&im->file_names, key, sizeof(*key), im->file_count)) {
-        onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        tdl_kit_fail_memory(&im->kit);
         return NULL;
     }
     if (!tdl_model_read_companion(im->builder, im->source, name, &data, &size))
         return NULL;
-    im->file_bytes += size;
+    im->kit.file_bytes += size;
     im->files[im->file_count] = (struct onnx_file){data, size};
     return &im->files[im->file_count++];
 }
@@ -48,9 +48,9 @@ static const struct onnx_file *find_file(struct onnx_import *im, const struct on
     if (place)
         return &im->files[*place];
     if (location.size >= sizeof(name)) {
-        onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                  "the model file is damaged: its other file has a name of %zu bytes",
-                  location.size);
+        tdl_kit_damaged(&im->kit,
+                        "the model file is damaged: its other file has a name of %zu bytes",
+                        location.size);
         return NULL;
     }
     /* What a terminal would obey is refused with folders and the like. */
@@ -67,11 +67,12 @@ bool onnx_read_external(struct onnx_import *im, uint64_t wanted, struct onnx_ten
     if (!file)
         return false;
     if (t->offset > file->size || length > file->size - t->offset)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "the tensor '%s' lies at %llu with %llu bytes in a file of %zu bytes: the "
-                         "files do not belong together, or one is damaged; get both again",
-                         tdl_pb_text(&t->name, text, sizeof(text)), (unsigned long long)t->offset,
-                         (unsigned long long)length, file->size);
+        return tdl_kit_damaged(
+            &im->kit,
+            "the tensor '%s' lies at %llu with %llu bytes in a file of %zu bytes: the "
+            "files do not belong together, or one is damaged; get both again",
+            tdl_pb_text(&t->name, text, sizeof(text)), (unsigned long long)t->offset,
+            (unsigned long long)length, file->size);
     t->raw = (struct tdl_pb){.data = file->data + t->offset, .size = (size_t)length};
     return true;
 }

@@ -44,7 +44,7 @@ static bool turn_in_place(struct onnx_import *im, const struct block *b, uint8_t
         return true;
     copy = malloc(bytes);
     if (!copy)
-        return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        return tdl_kit_fail_memory(&im->kit);
     for (size_t o = 0; o < b->channels; o++, data += bytes) {
         memcpy(copy, data, bytes);
         turn(copy, b->inputs, b->taps, b->size, data);
@@ -59,7 +59,7 @@ struct tdl_operand *onnx_turned_back(struct onnx_import *im, const struct onnx_v
     const struct onnx_tensor t = {.desc = v->empty, .count = 1};
     const struct block b = block_of(&t);
     const size_t bytes = b.inputs * b.taps * b.size;
-    uint8_t *copy = onnx_make(im, b.channels * bytes);
+    uint8_t *copy = tdl_kit_make(&im->kit, b.channels * bytes);
 
     for (size_t o = 0; o < b.channels && copy; o++)
         turn((const uint8_t *)v->bytes + o * bytes, b.taps, b.inputs, b.size, copy + o * bytes);

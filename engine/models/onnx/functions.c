@@ -66,11 +66,10 @@ static bool read_function(struct onnx_import *im, const struct tdl_pb *message,
         return onnx_fail_damaged(im, "a function");
     const struct key key = key_of(im, &out->domain, &out->type, &out->overload);
     if (tdl_map_find(&im->function_names, &key, sizeof(key)))
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "the model file is damaged: two functions are named '%s'",
-                         tdl_pb_text(&out->type, text, sizeof(text)));
+        return tdl_kit_damaged(&im->kit, "the model file is damaged: two functions are named '%s'",
+                               tdl_pb_text(&out->type, text, sizeof(text)));
     return tdl_map_add(&im->function_names, &key, sizeof(key), (uint64_t)(out - im->functions)) ||
-           onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+           tdl_kit_fail_memory(&im->kit);
 }
 
 bool onnx_read_functions(struct onnx_import *im, const struct tdl_pb *model)
@@ -85,7 +84,7 @@ bool onnx_read_functions(struct onnx_import *im, const struct tdl_pb *model)
         return true;
     im->functions = calloc(count, sizeof(*im->functions));
     if (!im->functions)
-        return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        return tdl_kit_fail_memory(&im->kit);
     count = 0;
     for (m = *model; tdl_pb_next(&m, &f);)
         if (f.number == ONNX_MODEL_FUNCTION && !read_function(im, &f.in, &im->functions[count++]))
@@ -197,10 +196,11 @@ static bool add_input(struct onnx_import *im, struct tdl_map *inside, const stru
     bool ok;
 
     if (onnx_given(im, i) && !v)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "the model file is damaged: input %u, '%s', is no value of the graph "
-                         "before it",
-                         i, tdl_pb_text(&im->node.inputs[i], text, sizeof(text)));
+        return tdl_kit_damaged(
+            &im->kit,
+            "the model file is damaged: input %u, '%s', is no value of the graph "
+            "before it",
+            i, tdl_pb_text(&im->node.inputs[i], text, sizeof(text)));
     const uint64_t place = v ? (uint64_t)(v - im->values) : 0;
     if (v && v->readers > 0)
         v->readers--; /* the call itself: those that read are in the function */
@@ -232,8 +232,8 @@ static bool give_output(struct onnx_import *im, struct tdl_map *inside, const st
     v = onnx_find(im, name);
     im->names = outside;
     if (!v || v->omitted)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "no node of the function writes output '%s'",
-                         tdl_pb_text(name, text, sizeof(text)));
+        return tdl_kit_damaged(&im->kit, "no node of the function writes output '%s'",
+                               tdl_pb_text(name, text, sizeof(text)));
     return add_alias(im, &im->node.outputs[i], (uint64_t)(v - im->values));
 }
 
@@ -284,23 +284,24 @@ static bool check_call(struct onnx_import *im, const struct onnx_function *f)
 
     for (const struct onnx_call *c = im->call; c; c = c->outer, depth++)
         if (c->function == f)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "the function '%s' calls itself",
-                             tdl_pb_text(&f->type, text, sizeof(text)));
+            return tdl_kit_damaged(&im->kit, "the function '%s' calls itself",
+                                   tdl_pb_text(&f->type, text, sizeof(text)));
     if (depth == MAX_CALLS)
-        return onnx_lacks(im, "functions are nested deeper than %d", MAX_CALLS);
+        return tdl_kit_lacks(&im->kit, "functions are nested deeper than %d", MAX_CALLS);
     im->walked += f->message.size;
     while (im->walked <= MAX_WALKED && tdl_pb_next(&m, &field))
         if (field.number <= ONNX_FUNCTION_NODE)
             counts[field.number]++;
     im->inlined += 1 + counts[ONNX_FUNCTION_NODE];
     if (im->inlined > MAX_INLINED || im->walked > MAX_WALKED)
-        return onnx_lacks(im, "the model's functions become more than %d operators", MAX_INLINED);
+        return tdl_kit_lacks(&im->kit, "the model's functions become more than %d operators",
+                             MAX_INLINED);
     if (im->node.input_count > counts[ONNX_FUNCTION_INPUT] ||
         im->node.output_count > counts[ONNX_FUNCTION_OUTPUT])
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "%u inputs and %u outputs of a function that has %u and %u",
-                         im->node.input_count, im->node.output_count, counts[ONNX_FUNCTION_INPUT],
-                         counts[ONNX_FUNCTION_OUTPUT]);
+        return tdl_kit_damaged(&im->kit,
+                               "%u inputs and %u outputs of a function that has %u and %u",
+                               im->node.input_count, im->node.output_count,
+                               counts[ONNX_FUNCTION_INPUT], counts[ONNX_FUNCTION_OUTPUT]);
     return true;
 }
 

@@ -31,7 +31,7 @@ static bool add_initializers(struct onnx_import *im, const struct tdl_pb *graph)
 
     while (tdl_pb_next(&g, &f)) {
         if (f.number == ONNX_GRAPH_SPARSE_INITIALIZER)
-            return onnx_lacks(im, "sparse constants are not supported; export dense ones");
+            return tdl_kit_lacks(&im->kit, "sparse constants are not supported; export dense ones");
         if (f.number == ONNX_GRAPH_INITIALIZER && !add_initializer(im, &f.in))
             return false;
     }
@@ -43,7 +43,7 @@ bool onnx_add_graph(struct onnx_import *im, const struct tdl_pb *graph)
     bool ok;
 
     if (im->depth == MAX_DEPTH)
-        return onnx_lacks(im, "graphs are nested deeper than %d", MAX_DEPTH);
+        return tdl_kit_lacks(&im->kit, "graphs are nested deeper than %d", MAX_DEPTH);
     im->depth++;
     ok = add_initializers(im, graph) && (im->depth > 1 || onnx_add_inputs(im, graph)) &&
          onnx_add_nodes(im, graph, ONNX_GRAPH_NODE);

@@ -95,12 +95,12 @@ static uint32_t bound_size(struct onnx_import *im, const struct input *in, uint3
     char place[MAX_NAME + 16];
 
     snprintf(place, sizeof(place), "%s:%u", in->text, i);
-    for (uint32_t k = 0; k < im->params->dimension_count; k++) {
-        const struct tdl_model_dimension *d = &im->params->dimensions[k];
+    for (uint32_t k = 0; k < im->kit.params->dimension_count; k++) {
+        const struct tdl_model_dimension *d = &im->kit.params->dimensions[k];
 
         if (d->name && (!strcmp(d->name, place) || (in->dimensions[i].name.size > 0 &&
                                                     tdl_pb_is(&in->dimensions[i].name, d->name)))) {
-            im->bound |= UINT64_C(1) << (k % 64);
+            im->kit.bound |= UINT64_C(1) << (k % 64);
             return d->size;
         }
     }
@@ -122,7 +122,7 @@ static uint32_t default_size(const struct onnx_import *im, const struct input *i
     const uint32_t height = is_nhwc(in) ? 1 : 2;
 
     if (in->rank == 4 && (i == height || i == height + 1))
-        return im->params->size[i - height];
+        return im->kit.params->size[i - height];
     if (!in->has_shape && in->rank == 4 && i == 1)
         return PICTURE_CHANNELS;
     return i == 0 && in->rank > 1 ? 1 : 0;
@@ -159,9 +159,9 @@ static void note_open(const struct input *in, uint32_t i, struct open_sizes *ope
 /* A name that the caller bound, and that nothing in the file has; NULL: there is none. */
 static const char *find_unbound(const struct onnx_import *im)
 {
-    for (uint32_t i = 0; i < im->params->dimension_count; i++)
-        if (i < 64 && !(im->bound >> i & 1) && !im->params->dimensions[i].optional)
-            return im->params->dimensions[i].name ? im->params->dimensions[i].name : "";
+    for (uint32_t i = 0; i < im->kit.params->dimension_count; i++)
+        if (i < 64 && !(im->kit.bound >> i & 1) && !im->kit.params->dimensions[i].optional)
+            return im->kit.params->dimensions[i].name ? im->kit.params->dimensions[i].name : "";
     return NULL;
 }
 
@@ -174,22 +174,22 @@ static bool fail_open(struct onnx_import *im, const struct open_sizes *open)
     if (wrong)
         snprintf(has, sizeof(has), ", and none is called '%.200s'", wrong);
     if (open->count == 1)
-        return onnx_lacks(
-            im,
+        return tdl_kit_lacks(
+            &im->kit,
             "the model leaves dimension %u of its input '%.200s' open%s: give it a size by "
             "the name %s (tdl_model_params)",
             open->dimension, open->input, has, open->names);
-    return onnx_lacks(im,
-                      "the model leaves %u sizes of its inputs open%s: give each by its name, "
-                      "which are %s (tdl_model_params)",
-                      open->count, has, open->names);
+    return tdl_kit_lacks(&im->kit,
+                         "the model leaves %u sizes of its inputs open%s: give each by its name, "
+                         "which are %s (tdl_model_params)",
+                         open->count, has, open->names);
 }
 
 /* Are the picture's height and width one size to the file, and two to the caller? By their
  * places they may be given nevertheless, as names can be careless. */
 static bool check_square(struct onnx_import *im, const struct input *in)
 {
-    const uint32_t height = is_nhwc(in) ? 1 : 2, *size = im->params->size;
+    const uint32_t height = is_nhwc(in) ? 1 : 2, *size = im->kit.params->size;
     const struct dimension *h = &in->dimensions[height], *w = h + 1;
     char name[64];
 
@@ -197,8 +197,8 @@ static bool check_square(struct onnx_import *im, const struct input *in)
         h->name.size != w->name.size || memcmp(h->name.data, w->name.data, h->name.size) != 0 ||
         size[0] == size[1] || bound_size(im, in, height) || bound_size(im, in, height + 1))
         return true;
-    return onnx_lacks(
-        im,
+    return tdl_kit_lacks(
+        &im->kit,
         "height and width of the input '%.200s' are one size, '%s', and %ux%u px were "
         "asked for: give it pictures as high as wide",
         in->text, tdl_pb_text(&h->name, name, sizeof(name)), size[1], size[0]);
@@ -221,9 +221,8 @@ static bool bind(struct onnx_import *im, const struct input *in, struct tdl_tens
             size = 1;
         }
         if (size > INT32_MAX)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                             "the input '%.400s' has %lld elements in dimension %u", in->text,
-                             (long long)size, i);
+            return tdl_kit_damaged(&im->kit, "the input '%.400s' has %lld elements in dimension %u",
+                                   in->text, (long long)size, i);
         desc->shape[i] = (uint32_t)size;
     }
     return check_square(im, in);
@@ -233,10 +232,10 @@ static bool bind(struct onnx_import *im, const struct input *in, struct tdl_tens
 
 static const struct tdl_model_number *find_number(struct onnx_import *im, const char *name)
 {
-    for (uint32_t i = 0; i < im->params->number_count; i++) {
-        if (im->params->numbers[i].input && !strcmp(im->params->numbers[i].input, name)) {
-            im->numbered |= UINT64_C(1) << (i % 64);
-            return &im->params->numbers[i];
+    for (uint32_t i = 0; i < im->kit.params->number_count; i++) {
+        if (im->kit.params->numbers[i].input && !strcmp(im->kit.params->numbers[i].input, name)) {
+            im->kit.numbered |= UINT64_C(1) << (i % 64);
+            return &im->kit.params->numbers[i];
         }
     }
     return NULL;
@@ -274,13 +273,13 @@ static bool add_input(struct onnx_import *im, struct input *in, struct open_size
     struct onnx_value *v;
 
     if (!in->is_tensor)
-        return onnx_lacks(im, "the input '%.400s' is no tensor; libtdl takes tensors only",
-                          in->text);
+        return tdl_kit_lacks(&im->kit, "the input '%.400s' is no tensor; libtdl takes tensors only",
+                             in->text);
     if (!number)
         guess_rank(im, in);
     if (in->too_many)
-        return onnx_lacks(im, "the input '%.400s' has more than %d dimensions", in->text,
-                          TDL_MAX_RANK);
+        return tdl_kit_lacks(&im->kit, "the input '%.400s' has more than %d dimensions", in->text,
+                             TDL_MAX_RANK);
     desc.layout = is_nhwc(in) ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW;
     if (!onnx_dtype(im, in->type, &desc.dtype) || !bind(im, in, &desc, open))
         return false;
@@ -306,13 +305,15 @@ static bool check_bound(struct onnx_import *im)
     const char *wrong = find_unbound(im);
 
     if (wrong)
-        return onnx_fail(im, TDL_ERROR_INVALID_ARGUMENT,
-                         "the model leaves no dimension '%.400s' open that could be bound", wrong);
-    for (uint32_t i = 0; i < im->params->number_count; i++)
-        if (i < 64 && !(im->numbered >> i & 1))
-            return onnx_fail(im, TDL_ERROR_INVALID_ARGUMENT,
-                             "the model has no input '%.400s' that could be a number",
-                             im->params->numbers[i].input ? im->params->numbers[i].input : "");
+        return tdl_kit_fail(&im->kit, TDL_ERROR_INVALID_ARGUMENT,
+                            "the model leaves no dimension '%.400s' open that could be bound",
+                            wrong);
+    for (uint32_t i = 0; i < im->kit.params->number_count; i++)
+        if (i < 64 && !(im->kit.numbered >> i & 1))
+            return tdl_kit_fail(&im->kit, TDL_ERROR_INVALID_ARGUMENT,
+                                "the model has no input '%.400s' that could be a number",
+                                im->kit.params->numbers[i].input ? im->kit.params->numbers[i].input
+                                                                 : "");
     return true;
 }
 
@@ -358,11 +359,11 @@ static bool note_declared(struct onnx_import *im)
             if (h.number == ONNX_VALUE_NAME &&
                 !tdl_map_find(&im->declared_names, &key, sizeof(key)) &&
                 !tdl_map_add(&im->declared_names, &key, sizeof(key), i))
-                return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+                return tdl_kit_fail_memory(&im->kit);
         }
         i++;
     }
-    return im->declared || onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+    return im->declared || tdl_kit_fail_memory(&im->kit);
 }
 
 bool onnx_declared_shape(struct onnx_import *im, uint32_t rank, uint32_t *shape)

@@ -73,7 +73,7 @@ static bool read_node(struct onnx_import *im, const struct tdl_pb *message, stru
         return onnx_fail_damaged(im, "a node");
     n->inputs = calloc((size_t)n->input_count + n->output_count + 1, sizeof(*n->inputs));
     if (!n->inputs)
-        return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        return tdl_kit_fail_memory(&im->kit);
     n->outputs = n->inputs + n->input_count;
     m = *message;
     for (uint32_t in = 0, out = 0; tdl_pb_next(&m, &f);) {
@@ -111,23 +111,25 @@ static bool check_node(struct onnx_import *im, struct onnx_node *n)
     n->row = known_domain ? find_row(&n->type) : NULL;
     n->function = n->row ? NULL : onnx_find_function(im, n);
     if (n->function)
-        return n->output_count > 0 || onnx_fail(im, TDL_ERROR_INVALID_MODEL, "it has no output");
+        return n->output_count > 0 || tdl_kit_damaged(&im->kit, "it has no output");
     if (!known_domain)
-        return onnx_lacks(im,
-                          "operators of the domain '%s' are not supported; export the model with "
-                          "ONNX's own operators",
-                          tdl_pb_text(&n->domain, domain, sizeof(domain)));
+        return tdl_kit_lacks(
+            &im->kit,
+            "operators of the domain '%s' are not supported; export the model with "
+            "ONNX's own operators",
+            tdl_pb_text(&n->domain, domain, sizeof(domain)));
     if (!n->row)
-        return onnx_lacks(im, "the operator is not supported; tdl-info --known lists those "
-                              "that are");
+        return tdl_kit_lacks(&im->kit,
+                             "the operator is not supported; tdl-info --known lists those "
+                             "that are");
     if (!onnx_check_opset(im))
         return false;
     if (n->input_count < n->row->least ||
         (n->row->most != ONNX_MANY && n->input_count > n->row->most))
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u inputs instead of %u to %u",
-                         n->input_count, n->row->least, n->row->most);
+        return tdl_kit_damaged(&im->kit, "%u inputs instead of %u to %u", n->input_count,
+                               n->row->least, n->row->most);
     if (n->output_count == 0)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "it has no output");
+        return tdl_kit_damaged(&im->kit, "it has no output");
     return true;
 }
 
@@ -146,8 +148,8 @@ static bool add_node(struct onnx_import *im, const struct tdl_pb *message)
          tdl_builder_status(im->builder) == TDL_OK;
     for (uint32_t i = 0; ok && i < im->node.output_count; i++)
         if (onnx_wanted(im, i) && !onnx_find(im, &im->node.outputs[i]))
-            ok = onnx_lacks(im, "output %u, '%s', is not supported", i,
-                            tdl_pb_text(&im->node.outputs[i], text, sizeof(text)));
+            ok = tdl_kit_lacks(&im->kit, "output %u, '%s', is not supported", i,
+                               tdl_pb_text(&im->node.outputs[i], text, sizeof(text)));
     free(im->node.inputs);
     im->node = outer;
     return ok;
@@ -168,8 +170,8 @@ static bool read_model(struct onnx_import *im, struct tdl_pb *graph)
     if (m.broken)
         return onnx_fail_damaged(im, "the model");
     if (!graph->data)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "the model file is damaged: it has no graph; get the file again");
+        return tdl_kit_damaged(&im->kit,
+                               "the model file is damaged: it has no graph; get the file again");
     return onnx_read_functions(im, &model) && onnx_read_opsets(im, &model, ONNX_MODEL_OPSET);
 }
 
@@ -191,7 +193,7 @@ static uint64_t element_type(const struct tdl_pb *message)
 /* float16, which is float32 inside, to those who read the graph's outputs. */
 static struct tdl_operand *as_declared(struct onnx_import *im, struct tdl_operand *o, uint64_t type)
 {
-    if (type != ONNX_FLOAT16 || onnx_desc_of(o)->dtype != TDL_FLOAT32)
+    if (type != ONNX_FLOAT16 || tdl_kit_desc(o)->dtype != TDL_FLOAT32)
         return o;
     return tdl_builder_cast(im->builder, o, TDL_FLOAT16);
 }
@@ -203,7 +205,7 @@ static struct tdl_operand *as_output(struct onnx_import *im, const struct onnx_v
 {
     struct tdl_operand *o = as_declared(im, v->operand, type);
 
-    if (!o || !v->is_nchw || onnx_rank(o) != 4 || onnx_desc_of(o)->layout == TDL_LAYOUT_NCHW)
+    if (!o || !v->is_nchw || onnx_rank(o) != 4 || tdl_kit_desc(o)->layout == TDL_LAYOUT_NCHW)
         return o;
     return tdl_builder_relabel(im->builder, o, TDL_LAYOUT_NCHW);
 }
@@ -230,26 +232,25 @@ static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
         v = onnx_find(im, &name);
         tdl_pb_name(&name, text, sizeof(text));
         if (!v)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                             "the model file is damaged: no node writes the output '%.400s'", text);
+            return tdl_kit_damaged(
+                &im->kit, "the model file is damaged: no node writes the output '%.400s'", text);
         if (!onnx_refuse_wide(im, v) || !onnx_settle(im, v))
             return false;
         if (!v->operand)
-            return onnx_lacks(im, "the output '%.400s' has no elements", text);
+            return tdl_kit_lacks(&im->kit, "the output '%.400s' has no elements", text);
         if (!tdl_model_output(im->builder, im->source, text, as_output(im, v, type)))
             return false;
         count++;
     }
-    return count > 0 || onnx_fail(im, TDL_ERROR_INVALID_MODEL, "the model has no outputs");
+    return count > 0 || tdl_kit_damaged(&im->kit, "the model has no outputs");
 }
 
 static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
 {
     struct onnx_import im = {
+        .kit = tdl_kit_begin(builder, source),
         .builder = builder,
         .source = source,
-        .params = source->params,
-        .file_bytes = source->size,
         .add_node = add_node,
         /* Where memory lies differs from run to run. */
         .seed = (uint64_t)(uintptr_t)builder * 0x9e3779b97f4a7c15u,

@@ -14,7 +14,7 @@
 #define TDL_ONNX_H
 
 #include "map.h"
-#include "models/format.h"
+#include "models/kit/kit.h"
 #include "protobuf.h"
 #include "schema.h"
 
@@ -68,9 +68,9 @@ struct onnx_node {
 };
 
 struct onnx_import {
-    struct tdl_builder *builder;
+    struct tdl_kit kit;
+    struct tdl_builder *builder; /* the kit's */
     const struct tdl_model_source *source;
-    const struct tdl_model_params *params;
     struct onnx_value *values;
     uint32_t value_count, value_capacity;
     struct tdl_map names;          /* places in `values` by name */
@@ -90,10 +90,7 @@ struct onnx_import {
     bool has_absent; /* some value has indices of rows that do not exist */
     uint64_t steps;  /* of recurrent networks, each of them operators of its own */
     struct onnx_node node;
-    uint64_t bound, numbered; /* bits of the params' dimensions and numbers that were used */
-    uint64_t made_bytes;      /* of constants that were computed or converted */
-    uint64_t file_bytes;      /* the source's, and of files beside it */
-    struct onnx_file *files;  /* beside the source's */
+    struct onnx_file *files; /* beside the source's */
     struct tdl_map file_names;
     uint32_t file_count;
 };
@@ -130,18 +127,10 @@ bool onnx_add_roi_align(struct onnx_import *im);
 bool onnx_add_resize(struct onnx_import *im);
 bool onnx_add_upsample(struct onnx_import *im);
 
-/* ------------------------------------------------------------------ fail.c */
-
-/* Puts the builder in its error state; false for convenience. */
-bool onnx_fail(struct onnx_import *im, enum tdl_result result, const char *format, ...)
-    TDL_PRINTF(3, 4);
-/* Of a file that is not what its own format asks for. */
-bool onnx_fail_damaged(struct onnx_import *im, const char *what);
-/* "Conv ... is not supported": for forms of operators that the builder lacks. */
-#define onnx_lacks(im, ...) onnx_fail(im, TDL_ERROR_UNSUPPORTED, __VA_ARGS__)
-
 /* ------------------------------------------------------------------ tensor.c */
 
+/* Of a file that is not what its own format asks for: false for convenience. */
+bool onnx_fail_damaged(struct onnx_import *im, const char *what);
 /* Reads a TensorProto, but for its elements. */
 bool onnx_tensor_read(struct onnx_import *im, const struct tdl_pb *message,
                       struct onnx_tensor *out);
@@ -154,12 +143,6 @@ struct tdl_operand *onnx_tensor_operand_of(struct onnx_import *im, const struct 
                                            const void *data);
 /* The data type that holds the ONNX type; false with the builder in error. */
 bool onnx_dtype(struct onnx_import *im, int64_t type, enum tdl_dtype *out);
-/* Bytes that are made, or gone through, in bounds that follow the file's size; false
- * with the builder in error. */
-bool onnx_spend(struct onnx_import *im, uint64_t size);
-/* Zeroed memory that the builder owns, within those bounds; NULL with the builder in
- * error. */
-void *onnx_make(struct onnx_import *im, uint64_t size);
 /* A constant of `count` elements that are computed here, copied; rank 1 unless
  * `shape` is given. */
 struct tdl_operand *onnx_constant(struct onnx_import *im, enum tdl_dtype dtype, uint32_t rank,
@@ -169,17 +152,10 @@ struct tdl_operand *onnx_number(struct onnx_import *im, enum tdl_dtype dtype, do
 /* start, start + step, …: `count` numbers, rank 1. */
 struct tdl_operand *onnx_sequence(struct onnx_import *im, enum tdl_dtype dtype, uint32_t count,
                                   double start, double step);
-/* Of an operand; one element where there is none, as the builder has failed. */
-static inline const struct tdl_tensor_params *onnx_desc_of(const struct tdl_operand *operand)
-{
-    static const struct tdl_tensor_params nothing = {.shape = {1, 1, 1, 1, 1, 1}};
-    const struct tdl_tensor_params *p = operand ? tdl_operand_get_desc(operand) : NULL;
-    return p ? p : &nothing;
-}
 static inline struct tdl_operand *onnx_scalar(struct onnx_import *im,
                                               const struct tdl_operand *like, double value)
 {
-    return onnx_number(im, onnx_desc_of(like)->dtype, value);
+    return onnx_number(im, tdl_kit_desc(like)->dtype, value);
 }
 
 /* ---------------------------------------------------------------- external.c */
@@ -338,15 +314,13 @@ bool onnx_attribute_tensor(struct onnx_import *im, const char *name, struct onnx
 bool onnx_ints_of(struct onnx_import *im, const char *attribute, uint32_t i, int64_t *list,
                   uint32_t capacity, uint32_t *out_count);
 
-/* An axis that may count from the end; false with the builder in error. */
-bool onnx_axis(struct onnx_import *im, int64_t axis, uint32_t rank, uint32_t *out);
 static inline uint32_t onnx_rank(const struct tdl_operand *operand)
 {
-    return onnx_desc_of(operand)->rank;
+    return tdl_kit_desc(operand)->rank;
 }
 static inline const uint32_t *onnx_shape(const struct tdl_operand *operand)
 {
-    return onnx_desc_of(operand)->shape;
+    return tdl_kit_desc(operand)->shape;
 }
 
 #endif

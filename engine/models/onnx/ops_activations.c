@@ -4,8 +4,6 @@
  * Operators.md. */
 #include "onnx.h"
 
-#include "models/kit/kit.h"
-
 #include <string.h>
 
 static bool add_with_alpha(struct onnx_import *im)

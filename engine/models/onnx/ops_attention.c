@@ -39,8 +39,7 @@ static struct tdl_operand *by_heads(struct onnx_import *im, uint32_t i, const ch
     if (!x || onnx_rank(x) == 4)
         return x;
     if (onnx_rank(x) != 3 || heads < 1 || heads > s[2] || s[2] % heads) {
-        onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u dimensions and %lld heads", onnx_rank(x),
-                  (long long)heads);
+        tdl_kit_damaged(&im->kit, "%u dimensions and %lld heads", onnx_rank(x), (long long)heads);
         return NULL;
     }
     x = to_shape(im, x, s[0], s[1], (uint32_t)heads, s[2] / (uint32_t)heads);
@@ -65,7 +64,7 @@ static struct tdl_operand *extend(struct onnx_import *im, struct tdl_operand *x,
     if (own == heads)
         return x;
     if (heads % own) {
-        onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u heads for %u queries", own, heads);
+        tdl_kit_damaged(&im->kit, "%u heads for %u queries", own, heads);
         return NULL;
     }
     x = onnx_reshape(im, x, 5, (const uint32_t[]){n, own, 1, length, depth});
@@ -82,7 +81,7 @@ static bool read_inputs(struct onnx_import *im, struct attention *a)
         !(v = by_heads(im, 2, "kv_num_heads")))
         return false;
     if (onnx_given(im, 6))
-        return onnx_lacks(im, "lengths that depend on what the graph is run with");
+        return tdl_kit_lacks(&im->kit, "lengths that depend on what the graph is run with");
     a->k = extend(im, k, 4, 1, onnx_shape(a->q)[1]);
     a->v = extend(im, v, 5, 2, onnx_shape(a->q)[1]);
     if (!a->k || !a->v)
@@ -95,14 +94,14 @@ static bool read_inputs(struct onnx_import *im, struct attention *a)
 static struct tdl_operand *causal_mask(struct onnx_import *im, const struct attention *a)
 {
     const uint32_t shape[] = {onnx_shape(a->q)[2], onnx_shape(a->k)[2]};
-    float *mask = onnx_make(im, (uint64_t)shape[0] * shape[1] * sizeof(*mask));
+    float *mask = tdl_kit_make(&im->kit, (uint64_t)shape[0] * shape[1] * sizeof(*mask));
     struct tdl_operand *o;
 
     for (uint32_t i = 0; mask && i < shape[0]; i++)
         for (uint32_t j = a->past + i + 1; j < shape[1]; j++)
             mask[(size_t)i * shape[1] + j] = -INFINITY;
     o = mask ? onnx_constant(im, TDL_FLOAT32, 2, shape, mask) : NULL;
-    return o ? tdl_builder_cast(im->builder, o, onnx_desc_of(a->q)->dtype) : NULL;
+    return o ? tdl_builder_cast(im->builder, o, tdl_kit_desc(a->q)->dtype) : NULL;
 }
 
 static struct tdl_operand *add_masks(struct onnx_import *im, const struct attention *a,
@@ -113,7 +112,7 @@ static struct tdl_operand *add_masks(struct onnx_import *im, const struct attent
 
     if (!x || !onnx_optional(im, 3, &mask))
         return NULL;
-    if (mask && onnx_desc_of(mask)->dtype == TDL_UINT8)
+    if (mask && tdl_kit_desc(mask)->dtype == TDL_UINT8)
         mask = tdl_builder_where(b, mask, onnx_scalar(im, x, 0),
                                  onnx_scalar(im, x, (double)-INFINITY));
     if (mask)

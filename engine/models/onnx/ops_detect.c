@@ -29,20 +29,20 @@ static bool read_sizes(struct onnx_import *im, struct tdl_operand *boxes,
     *s = (struct suppression){.score = (double)-__builtin_inff()};
     if (onnx_rank(boxes) != 3 || onnx_rank(scores) != 3 || b[2] != 4 || b[0] != c[0] ||
         b[1] != c[2])
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "boxes are [batches, boxes, 4], and scores [batches, classes, boxes]");
+        return tdl_kit_damaged(
+            &im->kit, "boxes are [batches, boxes, 4], and scores [batches, classes, boxes]");
     if (!read_number(im, 2, &most) || !read_number(im, 3, &s->iou) ||
         !read_number(im, 4, &s->score))
         return false;
     if (!(most >= 1))
-        return onnx_lacks(im, "no boxes (max_output_boxes_per_class of %g)", most);
+        return tdl_kit_lacks(&im->kit, "no boxes (max_output_boxes_per_class of %g)", most);
     s->batches = c[0];
     s->classes = c[1];
     s->boxes = c[2];
     s->kept = s->boxes < MOST_BOXES ? s->boxes : MOST_BOXES;
     s->most = most < s->kept ? (uint32_t)most : s->kept;
     if ((uint64_t)s->batches * s->classes * s->most > 1 << 20)
-        return onnx_lacks(im, "up to %u boxes of each of %u classes", s->most, s->classes);
+        return tdl_kit_lacks(&im->kit, "up to %u boxes of each of %u classes", s->most, s->classes);
     return true;
 }
 

@@ -72,7 +72,7 @@ static uint32_t visible(const char *text)
 
 static bool fail_equation(struct onnx_import *im)
 {
-    return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "the equation does not fit its inputs");
+    return tdl_kit_damaged(&im->kit, "the equation does not fit its inputs");
 }
 
 /* Without a right side: what stands once, in the alphabet's order, behind the ellipsis. */
@@ -149,7 +149,7 @@ static bool sum_alone(struct onnx_import *im, struct term *t, const char *others
 
     for (uint32_t i = 0; t->labels[i]; i++) {
         if (strchr(t->labels + i + 1, t->labels[i]))
-            return onnx_lacks(im, "a letter twice in one input, which takes a diagonal");
+            return tdl_kit_lacks(&im->kit, "a letter twice in one input, which takes a diagonal");
         if (has(others, t->labels[i]))
             left[count++] = t->labels[i];
         else
@@ -196,9 +196,9 @@ static bool multiply(struct onnx_import *im, struct term *a, struct term *b, con
         if (!has(a->labels, b->labels[i]))
             columns[length(columns)] = b->labels[i];
     if (size_of(a, stack) != size_of(b, stack) || size_of(a, inner) != size_of(b, inner))
-        return onnx_lacks(im, "dimensions of one letter with two sizes");
+        return tdl_kit_lacks(&im->kit, "dimensions of one letter with two sizes");
     if (length(stack) + length(rows) + length(columns) > TDL_MAX_RANK)
-        return onnx_lacks(im, "products of more than %d dimensions", TDL_MAX_RANK);
+        return tdl_kit_lacks(&im->kit, "products of more than %d dimensions", TDL_MAX_RANK);
     const uint32_t s = size_of(a, stack), k = size_of(a, inner), m = size_of(a, rows);
     const uint32_t n = size_of(b, columns);
     for (uint32_t i = 0; i < 2; i++)
@@ -227,7 +227,7 @@ bool onnx_add_einsum(struct onnx_import *im)
     struct term terms[MAX_TERMS];
 
     if (count > MAX_TERMS)
-        return onnx_lacks(im, "%u inputs; libtdl takes up to %d", count, MAX_TERMS);
+        return tdl_kit_lacks(&im->kit, "%u inputs; libtdl takes up to %d", count, MAX_TERMS);
     for (uint32_t i = 0; i < count; i++)
         if (!(terms[i].x = onnx_operand(im, i)))
             return false;

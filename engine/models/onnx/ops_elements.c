@@ -62,7 +62,7 @@ static bool add_unary(struct onnx_import *im)
         i++;
     if (!x)
         return false;
-    const enum tdl_dtype dtype = onnx_desc_of(x)->dtype;
+    const enum tdl_dtype dtype = tdl_kit_desc(x)->dtype;
     if (unaries[i].add == tdl_builder_abs &&
         (dtype == TDL_UINT8 || dtype == TDL_UINT32 || dtype == TDL_UINT64)) /* is its own */
         return onnx_give(im, x);
@@ -82,7 +82,7 @@ static bool add_cast_to(struct onnx_import *im, enum tdl_dtype dtype, bool to_bo
         return false;
     if (to_bool) /* whatever is not 0 */
         return onnx_give(im, tdl_builder_not_equal(im->builder, x, onnx_scalar(im, x, 0)));
-    if (onnx_desc_of(x)->dtype == dtype)
+    if (tdl_kit_desc(x)->dtype == dtype)
         return onnx_give(im, x);
     return onnx_give(im, tdl_builder_cast(im->builder, x, dtype));
 }
@@ -123,7 +123,7 @@ static bool add_dropout(struct onnx_import *im)
     if (!x || (onnx_given(im, 2) && !onnx_ints(im, 2, &training, 1, &count)))
         return false;
     if (training)
-        return onnx_lacks(im, "it is in training mode; export the model for inference");
+        return tdl_kit_lacks(&im->kit, "it is in training mode; export the model for inference");
     if (onnx_wanted(im, 1) &&
         !onnx_give_at(im, 1,
                       tdl_builder_expand(im->builder, onnx_number(im, TDL_UINT8, 1), onnx_rank(x),
@@ -174,8 +174,7 @@ static bool add_binary(struct onnx_import *im)
     while (strcmp(binaries[row].type, im->node.row->type) != 0)
         row++;
     if (im->node.input_count > 2 && !binaries[row].of_many)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u inputs instead of 2",
-                         im->node.input_count);
+        return tdl_kit_damaged(&im->kit, "%u inputs instead of 2", im->node.input_count);
     for (uint32_t i = 1; i < im->node.input_count && o; i++) {
         struct tdl_operand *next = onnx_operand(im, i);
 
@@ -188,7 +187,7 @@ static bool add_binary(struct onnx_import *im)
 
 static bool is_real(const struct tdl_operand *o)
 {
-    const enum tdl_dtype dtype = onnx_desc_of(o)->dtype;
+    const enum tdl_dtype dtype = tdl_kit_desc(o)->dtype;
 
     return dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16;
 }
@@ -198,11 +197,11 @@ static bool add_pow(struct onnx_import *im)
 {
     struct tdl_builder *b = im->builder;
     struct tdl_operand *x = onnx_operand(im, 0), *y = x ? onnx_operand(im, 1) : NULL;
-    const enum tdl_dtype dtype = x ? onnx_desc_of(x)->dtype : TDL_FLOAT32;
+    const enum tdl_dtype dtype = x ? tdl_kit_desc(x)->dtype : TDL_FLOAT32;
 
     if (!y)
         return false;
-    if (onnx_desc_of(y)->dtype == dtype)
+    if (tdl_kit_desc(y)->dtype == dtype)
         return onnx_give(im, tdl_builder_pow(b, x, y));
     if (is_real(x) || !is_real(y))
         return onnx_give(im, tdl_builder_pow(b, x, tdl_builder_cast(b, y, dtype)));
@@ -258,8 +257,7 @@ static bool add_bitwise_not(struct onnx_import *im)
     if (!x)
         return false;
     if (is_real(x))
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "bits of %s",
-                         tdl_dtype_name(onnx_desc_of(x)->dtype));
+        return tdl_kit_damaged(&im->kit, "bits of %s", tdl_dtype_name(tdl_kit_desc(x)->dtype));
     x = tdl_builder_sub(b, onnx_scalar(im, x, 0), x);
     return onnx_give(im, tdl_builder_sub(b, x, onnx_scalar(im, x, 1)));
 }
@@ -301,7 +299,7 @@ static bool add_clip(struct onnx_import *im)
     }
     if (!x)
         return false;
-    if (known && onnx_desc_of(x)->dtype == TDL_FLOAT32 && bounds[0] <= bounds[1])
+    if (known && tdl_kit_desc(x)->dtype == TDL_FLOAT32 && bounds[0] <= bounds[1])
         return clamp_known(im, x, bounds);
     for (uint32_t i = 0; i < 2; i++) {
         const double none = i ? (double)infinity : (double)-infinity;

@@ -25,11 +25,11 @@ static bool take_list(struct onnx_import *im, const char *name, const struct win
     if (!onnx_int_list(im, name, list, 2, &count))
         return false;
     if (count && count != w->spatial)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u numbers of %s for %u dimensions", count,
-                         name, w->spatial);
+        return tdl_kit_damaged(&im->kit, "%u numbers of %s for %u dimensions", count, name,
+                               w->spatial);
     for (uint32_t i = 0; i < count; i++) {
         if (list[i] < least || list[i] > MAX_STEP)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%s of %lld", name, (long long)list[i]);
+            return tdl_kit_damaged(&im->kit, "%s of %lld", name, (long long)list[i]);
         out[2 - count + i] = (uint32_t)list[i];
     }
     return true;
@@ -43,14 +43,12 @@ static bool take_pads(struct onnx_import *im, struct window *w)
     if (!onnx_int_list(im, "pads", list, 4, &count))
         return false;
     if (count && count != 2 * w->spatial)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u paddings for %u dimensions", count,
-                         w->spatial);
+        return tdl_kit_damaged(&im->kit, "%u paddings for %u dimensions", count, w->spatial);
     for (uint32_t i = 0; i < count; i++) { /* all begins, then all ends */
         const uint32_t axis = 2 - w->spatial + i % w->spatial, end = i / w->spatial;
 
         if (list[i] < 0 || list[i] > MAX_STEP)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "padding of %lld pixels",
-                             (long long)list[i]);
+            return tdl_kit_damaged(&im->kit, "padding of %lld pixels", (long long)list[i]);
         w->pad[2 * axis + end] = (uint32_t)list[i];
     }
     return true;
@@ -61,10 +59,10 @@ static bool take_window(struct onnx_import *im, uint32_t rank, struct window *w)
     *w = (struct window){
         .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .spatial = rank - 2};
     if (rank != 3 && rank != 4)
-        return onnx_lacks(im,
-                          "%u dimensions; libtdl has windows over one or two, and of "
-                          "Conv, MaxPool and AveragePool over three",
-                          rank - 2);
+        return tdl_kit_lacks(&im->kit,
+                             "%u dimensions; libtdl has windows over one or two, and of "
+                             "Conv, MaxPool and AveragePool over three",
+                             rank - 2);
     w->same_upper = onnx_string_is(im, "auto_pad", "SAME_UPPER");
     w->same_lower = onnx_string_is(im, "auto_pad", "SAME_LOWER");
     return take_list(im, "kernel_shape", w, 1, w->kernel) &&
@@ -133,7 +131,7 @@ static struct tdl_operand *take_filter(struct onnx_import *im, struct window *w)
     if (!filter)
         return NULL;
     if (onnx_rank(filter) != w->spatial + 2) {
-        onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a filter of %u dimensions", onnx_rank(filter));
+        tdl_kit_damaged(&im->kit, "a filter of %u dimensions", onnx_rank(filter));
         return NULL;
     }
     filter = to_picture(im, filter);
@@ -159,7 +157,7 @@ static bool take_groups(struct onnx_import *im, uint32_t *out)
     const int64_t groups = onnx_int(im, "group", 1);
 
     if (groups < 1 || groups > INT32_MAX)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%lld groups", (long long)groups);
+        return tdl_kit_damaged(&im->kit, "%lld groups", (long long)groups);
     *out = (uint32_t)groups;
     return true;
 }
@@ -167,7 +165,7 @@ static bool take_groups(struct onnx_import *im, uint32_t *out)
 /* float32, as filters and biases are taken. */
 static struct tdl_operand *widened(struct onnx_import *im, struct tdl_operand *o)
 {
-    if (o && onnx_desc_of(o)->dtype == TDL_FLOAT16)
+    if (o && tdl_kit_desc(o)->dtype == TDL_FLOAT16)
         o = tdl_builder_cast(im->builder, o, TDL_FLOAT32);
     return o;
 }
@@ -194,8 +192,7 @@ bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_ope
     if (!take_window(im, onnx_rank(x), &w) || !(x = to_picture(im, x)))
         return false;
     if (onnx_rank(filter) != w.spatial + 2)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a filter of %u dimensions",
-                         onnx_rank(filter));
+        return tdl_kit_damaged(&im->kit, "a filter of %u dimensions", onnx_rank(filter));
     filter = to_picture(im, filter);
     if (!filter)
         return false;
@@ -229,14 +226,14 @@ static const void *filter_data(struct onnx_import *im, struct tdl_operand *filte
 {
     const struct onnx_value *v = onnx_find(im, &im->node.inputs[1]);
 
-    *dtype = v && v->stored ? TDL_FLOAT16 : onnx_desc_of(filter)->dtype;
+    *dtype = v && v->stored ? TDL_FLOAT16 : tdl_kit_desc(filter)->dtype;
     if (*dtype != TDL_FLOAT32 && *dtype != TDL_FLOAT16) {
-        onnx_lacks(im, "a filter of %s", tdl_dtype_name(*dtype));
+        tdl_kit_lacks(&im->kit, "a filter of %s", tdl_dtype_name(*dtype));
         return NULL;
     }
     const void *data = v && v->stored ? v->stored : tdl_builder_evaluate(im->builder, filter);
     if (!data)
-        onnx_lacks(im, "a filter that is no constant");
+        tdl_kit_lacks(&im->kit, "a filter that is no constant");
     return data;
 }
 
@@ -252,7 +249,7 @@ static struct tdl_operand *turn_filter(struct onnx_import *im, struct tdl_operan
     struct tdl_tensor_params desc = {.rank = 4, .shape = {s[1], s[2], s[3], s[0]}};
     const char *from = filter_data(im, filter, &desc.dtype);
     const size_t size = tdl_dtype_size(desc.dtype);
-    char *to = from ? onnx_make(im, tdl_tensor_params_size(&desc)) : NULL;
+    char *to = from ? tdl_kit_make(&im->kit, tdl_tensor_params_size(&desc)) : NULL;
 
     if (!to)
         return NULL;
@@ -339,7 +336,7 @@ static bool add_max_pool(struct onnx_import *im)
     struct tdl_pool2d_params p;
     struct window w;
     struct tdl_operand *x = take_picture(im, &w);
-    const enum tdl_dtype dtype = x ? onnx_desc_of(x)->dtype : TDL_FLOAT32;
+    const enum tdl_dtype dtype = x ? tdl_kit_desc(x)->dtype : TDL_FLOAT32;
     const bool narrow = dtype == TDL_UINT8 || dtype == TDL_INT8;
 
     if (!x)
@@ -381,8 +378,9 @@ static bool add_lp_pool(struct onnx_import *im)
     if (power == 2)
         return give_picture(im, &w, tdl_builder_l2_pool2d(im->builder, x, &p));
     if (power < 1 || power > 16 || p.rounding == TDL_ROUNDING_CEIL)
-        return onnx_lacks(im, "p of %lld; libtdl has 1 to 16, and rounds sizes down but for 2",
-                          (long long)power);
+        return tdl_kit_lacks(&im->kit,
+                             "p of %lld; libtdl has 1 to 16, and rounds sizes down but for 2",
+                             (long long)power);
     p.count_include_pad = true;
     x = tdl_builder_abs(im->builder, x);
     if (power > 2)
@@ -406,7 +404,7 @@ static bool add_global_pool(struct onnx_import *im)
     if (!x)
         return false;
     if (lp && onnx_int(im, "p", 2) != 2)
-        return onnx_lacks(im, "p of %lld; libtdl has 2", (long long)onnx_int(im, "p", 2));
+        return tdl_kit_lacks(&im->kit, "p of %lld; libtdl has 2", (long long)onnx_int(im, "p", 2));
     if (onnx_rank(x) == 4)
         return onnx_give(im, (max  ? tdl_builder_max_pool2d
                               : lp ? tdl_builder_l2_pool2d
@@ -414,8 +412,7 @@ static bool add_global_pool(struct onnx_import *im)
     for (uint32_t i = 2; i < onnx_rank(x); i++)
         p.axes[p.axis_count++] = i;
     if (p.axis_count == 0)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u dimensions have none of space",
-                         onnx_rank(x));
+        return tdl_kit_damaged(&im->kit, "%u dimensions have none of space", onnx_rank(x));
     return onnx_give(im, tdl_builder_reduce(im->builder, x,
                                             max  ? TDL_REDUCE_MAX
                                             : lp ? TDL_REDUCE_L2

@@ -27,7 +27,7 @@ static bool give_gathered(struct onnx_import *im, struct tdl_operand *x,
 static struct tdl_operand *existing(struct onnx_import *im, struct tdl_operand *indices,
                                     int32_t absent)
 {
-    struct tdl_operand *none = absent ? onnx_number(im, onnx_desc_of(indices)->dtype, 0) : NULL;
+    struct tdl_operand *none = absent ? onnx_number(im, tdl_kit_desc(indices)->dtype, 0) : NULL;
     struct tdl_operand *is = none ? onnx_exists(im, indices, absent) : NULL;
 
     return absent ? is ? tdl_builder_where(im->builder, is, indices, none) : NULL : indices;
@@ -59,7 +59,7 @@ static bool add_gather(struct onnx_import *im)
     uint32_t axis;
 
     if (!onnx_desc(im, 0, &desc) || !onnx_desc(im, 1, &indices_desc) ||
-        !onnx_axis(im, onnx_int(im, "axis", 0), desc.rank, &axis))
+        !tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), desc.rank, &axis))
         return false;
     x = onnx_operand(im, 0);
     indices = x ? onnx_operand(im, 1) : NULL;
@@ -87,8 +87,8 @@ static bool countable(struct onnx_import *im, const struct tdl_operand *o)
     const uint64_t count = elements(onnx_shape(o), 0, onnx_rank(o));
 
     return count <= INT32_MAX ||
-           onnx_lacks(im, "%llu elements; libtdl finds places among up to 2^31",
-                      (unsigned long long)count);
+           tdl_kit_lacks(&im->kit, "%llu elements; libtdl finds places among up to 2^31",
+                         (unsigned long long)count);
 }
 
 static bool add_gather_nd(struct onnx_import *im)
@@ -99,10 +99,10 @@ static bool add_gather_nd(struct onnx_import *im)
     if (!indices)
         return false;
     if (batch < 0 || batch >= TDL_MAX_RANK)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "batch_dims is %lld; it is 0 to %d",
-                         (long long)batch, TDL_MAX_RANK - 1);
+        return tdl_kit_damaged(&im->kit, "batch_dims is %lld; it is 0 to %d", (long long)batch,
+                               TDL_MAX_RANK - 1);
     if (onnx_rank(indices) < 1)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "indices of no dimensions are no tuples");
+        return tdl_kit_damaged(&im->kit, "indices of no dimensions are no tuples");
     const int32_t absent = onnx_absent(im, 1);
     x = tdl_builder_gather_nd(im->builder, x, existing(im, indices, absent), (uint32_t)batch);
     return give_gathered(im, x, absent ? least(im, indices) : indices, absent, 0);
@@ -115,7 +115,7 @@ static bool add_gather_nd(struct onnx_import *im)
 static struct tdl_operand *replace(struct onnx_import *im, struct tdl_operand *x, uint32_t count,
                                    struct tdl_operand *updates, uint32_t more, const int32_t *to)
 {
-    int32_t *from = onnx_make(im, count * sizeof(*from));
+    int32_t *from = tdl_kit_make(&im->kit, count * sizeof(*from));
     struct tdl_operand *flat[] = {x, updates}, *indices;
 
     for (uint32_t i = 0; from && i < count; i++)
@@ -155,12 +155,11 @@ static bool scatter_tuples(struct onnx_import *im, const struct tdl_tensor_param
     const uint32_t tuples = t->rank ? (uint32_t)elements(t->shape, 0, t->rank - 1) : 0;
 
     if (tuple < 1 || tuple > rank)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "tuples of %u for %u dimensions", tuple,
-                         rank);
+        return tdl_kit_damaged(&im->kit, "tuples of %u for %u dimensions", tuple, rank);
     const uint32_t slice = (uint32_t)elements(s, tuple, rank);
     if ((uint64_t)tuples * slice != given)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u updates of %u elements from %llu", tuples,
-                         slice, (unsigned long long)given);
+        return tdl_kit_damaged(&im->kit, "%u updates of %u elements from %llu", tuples, slice,
+                               (unsigned long long)given);
     for (uint32_t i = 0; i < tuples; i++) {
         uint64_t place = 0;
 
@@ -168,8 +167,8 @@ static bool scatter_tuples(struct onnx_import *im, const struct tdl_tensor_param
             const int64_t index = indices[(size_t)i * tuple + d], size = s[d];
 
             if (index < -size || index >= size)
-                return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "there is no element %lld of %lld",
-                                 (long long)index, (long long)size);
+                return tdl_kit_damaged(&im->kit, "there is no element %lld of %lld",
+                                       (long long)index, (long long)size);
             place = place * s[d] + (uint64_t)(index < 0 ? index + size : index);
         }
         for (uint32_t k = 0; k < slice; k++)
@@ -186,9 +185,9 @@ static bool scatter_elements(struct onnx_import *im, const struct tdl_tensor_par
     const uint32_t numbers = (uint32_t)elements(t->shape, 0, t->rank);
 
     if (t->rank != rank || numbers != given)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "%u indices in %u dimensions for %u dimensions and %llu updates", numbers,
-                         t->rank, rank, (unsigned long long)given);
+        return tdl_kit_damaged(&im->kit,
+                               "%u indices in %u dimensions for %u dimensions and %llu updates",
+                               numbers, t->rank, rank, (unsigned long long)given);
     for (uint32_t i = 0; i < numbers; i++) {
         uint64_t place = 0, stride = 1;
 
@@ -199,8 +198,8 @@ static bool scatter_elements(struct onnx_import *im, const struct tdl_tensor_par
             if (d == axis)
                 at = indices[i] < 0 ? indices[i] + s[d] : indices[i];
             if (at < 0 || at >= s[d])
-                return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "there is no element %lld of %u",
-                                 (long long)at, s[d]);
+                return tdl_kit_damaged(&im->kit, "there is no element %lld of %u", (long long)at,
+                                       s[d]);
             place += (uint64_t)at * stride;
         }
         to[i] = (int32_t)place;
@@ -218,14 +217,14 @@ static bool replace_known(struct onnx_import *im, struct tdl_operand *x,
     const uint32_t numbers = (uint32_t)elements(t->shape, 0, t->rank);
     const uint64_t given = elements(onnx_shape(updates), 0, onnx_rank(updates));
     int64_t *indices = calloc(numbers, sizeof(*indices));
-    int32_t *to = onnx_spend(im, (uint64_t)count * sizeof(*to)) && given <= INT32_MAX
-                      ? onnx_make(im, given * sizeof(*to))
+    int32_t *to = tdl_kit_spend(&im->kit, (uint64_t)count * sizeof(*to)) && given <= INT32_MAX
+                      ? tdl_kit_make(&im->kit, given * sizeof(*to))
                       : NULL;
     uint32_t got;
     bool ok = false;
 
     if (to && !indices)
-        onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        tdl_kit_fail_memory(&im->kit);
     else if (to && onnx_ints(im, 1, indices, numbers, &got))
         ok = nd ? scatter_tuples(im, t, indices, s, rank, given, to)
                 : scatter_elements(im, t, indices, s, rank, axis, given, to);
@@ -246,7 +245,7 @@ static bool take_reduction(struct onnx_import *im, struct tdl_scatter_params *ou
             out->reduction = (enum tdl_scatter_reduction)i;
             return true;
         }
-    return !onnx_has(im, "reduction") || onnx_lacks(im, "a reduction by an unknown name");
+    return !onnx_has(im, "reduction") || tdl_kit_lacks(&im->kit, "a reduction by an unknown name");
 }
 
 /* The updates take the place of what is there, or join it. */
@@ -259,11 +258,11 @@ static bool add_scatter(struct onnx_import *im)
     uint32_t axis = 0;
 
     if (!indices || !take_reduction(im, &how) ||
-        (!nd && !onnx_axis(im, onnx_int(im, "axis", 0), onnx_rank(x), &axis)))
+        (!nd && !tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), onnx_rank(x), &axis)))
         return false;
     if (onnx_is_constant(im, 1) && how.reduction == TDL_SCATTER_REPLACE)
         return countable(im, x) && countable(im, updates) && countable(im, indices) &&
-               replace_known(im, x, updates, onnx_desc_of(indices), nd, axis);
+               replace_known(im, x, updates, tdl_kit_desc(indices), nd, axis);
     return onnx_give(
         im, nd ? tdl_builder_scatter_nd(im->builder, x, indices, updates, &how)
                : tdl_builder_scatter_elements(im->builder, x, indices, updates, axis, &how));
@@ -280,7 +279,7 @@ static bool add_compress(struct onnx_import *im)
     if (!x || !onnx_ints(im, 1, conditions, MAX_CONDITIONS, &count))
         return false;
     if (onnx_has(im, "axis")) {
-        if (!onnx_axis(im, onnx_int(im, "axis", 0), onnx_rank(x), &axis))
+        if (!tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), onnx_rank(x), &axis))
             return false;
     } else {
         all = (uint32_t)elements(onnx_shape(x), 0, onnx_rank(x));
@@ -290,7 +289,7 @@ static bool add_compress(struct onnx_import *im)
         if (conditions[i])
             kept[length++] = (int32_t)i;
     if (x && length == 0)
-        return onnx_lacks(im, "a condition that keeps nothing");
+        return tdl_kit_lacks(&im->kit, "a condition that keeps nothing");
     return x &&
            onnx_give(im, tdl_builder_gather(im->builder, x,
                                             onnx_constant(im, TDL_INT32, 1, &length, kept), axis));
@@ -304,11 +303,11 @@ static bool add_top_k(struct onnx_import *im)
     uint32_t axis, count;
     int64_t k = onnx_int(im, "k", 0); /* an attribute before opset 10 */
 
-    if (!x || !onnx_axis(im, onnx_int(im, "axis", -1), onnx_rank(x), &axis) ||
+    if (!x || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), onnx_rank(x), &axis) ||
         (im->node.input_count > 1 && !onnx_ints(im, 1, &k, 1, &count)))
         return false;
     if (k < 1 || k > onnx_shape(x)[axis])
-        return onnx_lacks(im, "%lld elements of %u", (long long)k, onnx_shape(x)[axis]);
+        return tdl_kit_lacks(&im->kit, "%lld elements of %u", (long long)k, onnx_shape(x)[axis]);
     p.count = (uint32_t)k;
     indices = tdl_builder_top_k(im->builder, x, axis, &p);
     if (onnx_wanted(im, 1) &&

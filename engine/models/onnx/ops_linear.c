@@ -56,7 +56,7 @@ static struct tdl_operand *take_axis(struct onnx_import *im, uint32_t *axis)
     struct tdl_operand *x = onnx_operand(im, 0);
     const bool old = im->opset < 13;
 
-    if (!x || !onnx_axis(im, onnx_int(im, "axis", old ? 1 : -1), onnx_rank(x), axis))
+    if (!x || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", old ? 1 : -1), onnx_rank(x), axis))
         return NULL;
     if (!old || *axis + 1 == onnx_rank(x))
         return x;
@@ -97,7 +97,7 @@ static struct tdl_operand *one_hot(struct onnx_import *im, struct tdl_operand *i
 
     for (uint32_t i = 0; i < onnx_rank(indices); i++)
         shape[i] = i == axis ? depth : 1;
-    count = onnx_sequence(im, onnx_desc_of(indices)->dtype, depth, 0, 1);
+    count = onnx_sequence(im, tdl_kit_desc(indices)->dtype, depth, 0, 1);
     if (count)
         count = onnx_reshape(im, count, onnx_rank(indices), shape);
     return tdl_builder_equal(im->builder, indices, count);
@@ -115,7 +115,7 @@ static bool add_hardmax(struct onnx_import *im)
                             &(struct tdl_arg_min_max_params){.keep_dimensions = true});
     if (y)
         y = one_hot(im, y, axis, onnx_shape(x)[axis]);
-    return onnx_give_like_input(im, tdl_builder_cast(im->builder, y, onnx_desc_of(x)->dtype));
+    return onnx_give_like_input(im, tdl_builder_cast(im->builder, y, tdl_kit_desc(x)->dtype));
 }
 
 /* One of two values; indices may count from the end, and those outside are nowhere. */
@@ -130,8 +130,8 @@ static bool add_one_hot(struct onnx_import *im)
         return false;
     rank = onnx_rank(indices) + 1;
     if (rank > TDL_MAX_RANK || !(depth >= 1 && depth <= 1 << 20))
-        return onnx_lacks(im, "%u dimensions with a depth of %g", rank, depth);
-    if (!onnx_axis(im, onnx_int(im, "axis", -1), rank, &axis))
+        return tdl_kit_lacks(&im->kit, "%u dimensions with a depth of %g", rank, depth);
+    if (!tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), rank, &axis))
         return false;
     for (uint32_t i = 0, from = 0; i < rank; i++)
         shape[i] = i == axis ? 1 : onnx_shape(indices)[from++];
@@ -160,7 +160,7 @@ static bool add_arg(struct onnx_import *im)
     };
     uint32_t axis;
 
-    return x && onnx_axis(im, onnx_int(im, "axis", 0), onnx_rank(x), &axis) &&
+    return x && tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), onnx_rank(x), &axis) &&
            onnx_give(im,
                      (max ? tdl_builder_arg_max : tdl_builder_arg_min)(im->builder, x, axis, &p));
 }
@@ -192,7 +192,7 @@ static bool add_reduce(struct onnx_import *im)
     if (count == 0 && onnx_int(im, "noop_with_empty_axes", 0))
         return onnx_give(im, x);
     for (uint32_t i = 0; i < count; i++)
-        if (!onnx_axis(im, axes[i], onnx_rank(x), &p.axes[p.axis_count++]))
+        if (!tdl_kit_axis(&im->kit, axes[i], onnx_rank(x), &p.axes[p.axis_count++]))
             return false;
     if (onnx_rank(x) == 0) /* one number is its own sum */
         return onnx_give(im, x);
@@ -206,7 +206,7 @@ static bool add_cumsum(struct onnx_import *im)
     uint32_t axis, count;
 
     return x && onnx_ints(im, 1, &number, 1, &count) &&
-           onnx_axis(im, number, onnx_rank(x), &axis) &&
+           tdl_kit_axis(&im->kit, number, onnx_rank(x), &axis) &&
            onnx_give(im,
                      tdl_builder_cumulative_sum(im->builder, x, axis,
                                                 &(struct tdl_cumulative_sum_params){

@@ -44,24 +44,23 @@ static bool add_reshape(struct onnx_import *im)
         if (sizes[i] == 0 && !onnx_int(im, "allowzero", 0) && i < in.rank)
             sizes[i] = in.shape[i];
         if (sizes[i] < -1 || sizes[i] > INT32_MAX || (sizes[i] == -1 && rest >= 0))
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a dimension of %lld elements",
-                             (long long)sizes[i]);
+            return tdl_kit_damaged(&im->kit, "a dimension of %lld elements", (long long)sizes[i]);
         if (sizes[i] == -1)
             rest = i;
         else
             known *= (uint64_t)sizes[i];
         if (known > INT32_MAX)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a shape of more than 2^31 elements");
+            return tdl_kit_damaged(&im->kit, "a shape of more than 2^31 elements");
         shape[i] = sizes[i] < 0 ? 0 : (uint32_t)sizes[i];
     }
     if (rest >= 0 && (known == 0 || count % known))
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%llu elements cannot be divided among %llu",
-                         (unsigned long long)count, (unsigned long long)known);
+        return tdl_kit_damaged(&im->kit, "%llu elements cannot be divided among %llu",
+                               (unsigned long long)count, (unsigned long long)known);
     if (rest >= 0)
         shape[rest] = (uint32_t)(count / known);
     if (rank > TDL_MAX_RANK && onnx_is_empty(im, 0))
-        return onnx_lacks(im, "%u dimensions of nothing; libtdl takes up to %d", rank,
-                          TDL_MAX_RANK);
+        return tdl_kit_lacks(&im->kit, "%u dimensions of nothing; libtdl takes up to %d", rank,
+                             TDL_MAX_RANK);
     return rank > TDL_MAX_RANK ? onnx_give_wide(im, onnx_operand(im, 0), rank, shape)
                                : give_shape(im, rank, shape);
 }
@@ -75,8 +74,8 @@ static bool add_flatten(struct onnx_import *im)
         return false;
     const int64_t rank = onnx_rank(x);
     if (axis < -rank || axis > rank)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "there is no axis %lld in %lld dimensions",
-                         (long long)axis, (long long)rank);
+        return tdl_kit_damaged(&im->kit, "there is no axis %lld in %lld dimensions",
+                               (long long)axis, (long long)rank);
     return onnx_give(
         im, tdl_builder_flatten(im->builder, x, (uint32_t)(axis < 0 ? axis + rank : axis)));
 }
@@ -91,7 +90,7 @@ static bool read_axes(struct onnx_import *im, uint32_t rank, uint32_t *out)
     if (!onnx_ints_of(im, "axes", 1, list, TDL_MAX_RANK, &count))
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (!onnx_axis(im, list[i], rank, &axis))
+        if (!tdl_kit_axis(&im->kit, list[i], rank, &axis))
             return false;
         *out |= 1u << axis;
     }
@@ -108,8 +107,8 @@ static bool add_squeeze(struct onnx_import *im)
         return false;
     for (uint32_t i = 0; i < in.rank; i++) {
         if ((dropped >> i & 1) && in.shape[i] != 1)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "dimension %u has %u elements, not one",
-                             i, in.shape[i]);
+            return tdl_kit_damaged(&im->kit, "dimension %u has %u elements, not one", i,
+                                   in.shape[i]);
         if (dropped ? !(dropped >> i & 1) : in.shape[i] != 1)
             shape[rank++] = in.shape[i];
     }
@@ -125,10 +124,10 @@ static bool add_unsqueeze(struct onnx_import *im)
     if (!onnx_desc(im, 0, &in) || !onnx_ints_of(im, "axes", 1, list, TDL_MAX_RANK, &count))
         return false;
     if (in.rank + count > TDL_MAX_RANK)
-        return onnx_lacks(im, "%u dimensions; libtdl takes up to %d", in.rank + count,
-                          TDL_MAX_RANK);
+        return tdl_kit_lacks(&im->kit, "%u dimensions; libtdl takes up to %d", in.rank + count,
+                             TDL_MAX_RANK);
     if (!read_axes(im, in.rank + count, &added) || (uint32_t)__builtin_popcount(added) != count)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "an axis that is listed twice, or is none");
+        return tdl_kit_damaged(&im->kit, "an axis that is listed twice, or is none");
     for (uint32_t i = 0; i < in.rank + count; i++)
         shape[i] = added >> i & 1 ? 1 : in.shape[from++];
     return give_shape(im, in.rank + count, shape);
@@ -151,8 +150,7 @@ static bool add_expand(struct onnx_import *im)
         const int64_t wanted = i + count >= rank ? sizes[i + count - rank] : 1;
 
         if (wanted < 0 || wanted > INT32_MAX)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a dimension of %lld elements",
-                             (long long)wanted);
+            return tdl_kit_damaged(&im->kit, "a dimension of %lld elements", (long long)wanted);
         shape[i] = wanted == 1 ? own : (uint32_t)wanted;
         empty |= shape[i] == 0;
     }
@@ -173,7 +171,7 @@ static bool add_concat(struct onnx_import *im)
     struct tdl_operand **inputs = calloc(count, sizeof(*inputs));
     struct tdl_tensor_params desc;
     uint32_t filled = 0, axis;
-    bool ok = inputs || onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+    bool ok = inputs || tdl_kit_fail_memory(&im->kit);
 
     /* What has no elements adds none. */
     for (uint32_t i = 0; i < count && ok; i++) {
@@ -185,7 +183,7 @@ static bool add_concat(struct onnx_import *im)
     if (ok && filled == 0)
         ok = onnx_desc(im, 0, &desc) && onnx_give_empty(im, 0, &desc);
     else if (ok)
-        ok = onnx_axis(im, onnx_int(im, "axis", 0), onnx_rank(inputs[0]), &axis) &&
+        ok = tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), onnx_rank(inputs[0]), &axis) &&
              onnx_give(im, filled == 1 ? inputs[0]
                                        : tdl_builder_concat(im->builder, inputs, filled, axis));
     free(inputs);
@@ -201,7 +199,7 @@ static bool split_sizes(struct onnx_import *im, uint32_t length, uint32_t *sizes
     if (!onnx_ints_of(im, "split", 1, list, 64, &given))
         return false;
     if (given && given != count)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u sizes for %u parts", given, count);
+        return tdl_kit_damaged(&im->kit, "%u sizes for %u parts", given, count);
     const uint32_t part = (length + count - 1) / count;
     for (uint32_t i = 0; i < count; i++) {
         int64_t size = given ? list[i] : part;
@@ -209,7 +207,7 @@ static bool split_sizes(struct onnx_import *im, uint32_t length, uint32_t *sizes
         if (!given && (uint64_t)part * (i + 1) > length)
             size = (int64_t)length - (int64_t)part * i;
         if (size < 0 || size > length)
-            return onnx_lacks(im, "a part of %lld elements", (long long)size);
+            return tdl_kit_lacks(&im->kit, "a part of %lld elements", (long long)size);
         sizes[i] = (uint32_t)size;
     }
     return true;
@@ -221,10 +219,10 @@ static bool add_split(struct onnx_import *im)
     const uint32_t count = im->node.output_count;
     uint32_t sizes[64], filled[64], some = 0, axis;
 
-    if (!x || !onnx_axis(im, onnx_int(im, "axis", 0), onnx_rank(x), &axis))
+    if (!x || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), onnx_rank(x), &axis))
         return false;
     if (count > 64)
-        return onnx_lacks(im, "%u parts; libtdl makes up to 64", count);
+        return tdl_kit_lacks(&im->kit, "%u parts; libtdl makes up to 64", count);
     if (!split_sizes(im, onnx_shape(x)[axis], sizes, count))
         return false;
     for (uint32_t i = 0; i < count; i++)
@@ -233,7 +231,7 @@ static bool add_split(struct onnx_import *im)
     if (tdl_builder_split(im->builder, x, some, filled, axis, parts) != TDL_OK)
         return false;
     for (uint32_t i = 0, part = 0; i < count; i++) {
-        struct tdl_tensor_params desc = *onnx_desc_of(x);
+        struct tdl_tensor_params desc = *tdl_kit_desc(x);
 
         desc.shape[axis] = 0;
         if (sizes[i] ? !onnx_give_at(im, i, parts[part++]) : !onnx_give_empty(im, i, &desc))
@@ -278,14 +276,13 @@ static bool read_bounds(struct onnx_import *im, struct bounds *b)
         !onnx_ints_of(im, "steps", 4, b->steps, TDL_MAX_RANK, &steps))
         return false;
     if (ends != b->count || (axes && axes != b->count) || (steps && steps != b->count))
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "%u starts, %u ends, %u axes and %u steps do not fit", b->count, ends,
-                         axes, steps);
+        return tdl_kit_damaged(&im->kit, "%u starts, %u ends, %u axes and %u steps do not fit",
+                               b->count, ends, axes, steps);
     for (uint32_t i = 0; i < b->count; i++) {
         b->axes[i] = axes ? b->axes[i] : i;
         b->steps[i] = steps ? b->steps[i] : 1;
         if (b->steps[i] == 0)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a step of 0");
+            return tdl_kit_damaged(&im->kit, "a step of 0");
     }
     return true;
 }
@@ -302,7 +299,7 @@ static bool add_slice(struct onnx_import *im)
     for (uint32_t i = 0; i < b.count; i++) {
         uint32_t axis;
 
-        if (!onnx_axis(im, b.axes[i], desc.rank, &axis))
+        if (!tdl_kit_axis(&im->kit, b.axes[i], desc.rank, &axis))
             return false;
         const int64_t length = desc.shape[axis];
         const int64_t size = slice_axis(&p, axis, length, b.starts[i], b.ends[i], b.steps[i]);
@@ -330,7 +327,8 @@ static bool cut_negative(struct onnx_import *im, struct tdl_operand **x, int64_t
         const int64_t high = end[i] < 0 ? -end[i] : 0;
 
         if (low > length || high > length - low || low + high == length)
-            return onnx_lacks(im, "padding that takes all %lld elements away", (long long)length);
+            return tdl_kit_lacks(&im->kit, "padding that takes all %lld elements away",
+                                 (long long)length);
         any |= low + high > 0;
         p.start[i] = (uint32_t)low;
         p.size[i] = (uint32_t)(length - low - high);
@@ -352,13 +350,13 @@ static bool read_pads(struct onnx_import *im, uint32_t rank, int64_t *begin, int
         return false;
     const uint32_t half = axis_count ? axis_count : rank;
     if (count != 2 * half)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u paddings for %u dimensions", count, half);
+        return tdl_kit_damaged(&im->kit, "%u paddings for %u dimensions", count, half);
     for (uint32_t i = 0; i < half; i++) {
-        if (!onnx_axis(im, axis_count ? axes[i] : i, rank, &axis))
+        if (!tdl_kit_axis(&im->kit, axis_count ? axes[i] : i, rank, &axis))
             return false;
         if (pads[i] < -INT32_MAX || pads[i] > INT32_MAX || pads[half + i] < -INT32_MAX ||
             pads[half + i] > INT32_MAX)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "padding of more than 2^31 elements");
+            return tdl_kit_damaged(&im->kit, "padding of more than 2^31 elements");
         begin[axis] = pads[i];
         end[axis] = pads[half + i];
     }
@@ -374,7 +372,7 @@ static struct tdl_operand *wrap(struct onnx_import *im, struct tdl_operand *x, u
     const uint32_t length = onnx_shape(x)[axis];
 
     if (before > length || after > length) {
-        onnx_lacks(im, "padding that wraps around more than once");
+        tdl_kit_lacks(&im->kit, "padding that wraps around more than once");
         return NULL;
     }
     for (uint32_t i = 0; i < 3; i++) {
@@ -434,10 +432,9 @@ static bool add_transpose(struct onnx_import *im)
         for (; count < rank; count++)
             list[count] = rank - 1 - count;
     if (count && count != rank)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a permutation of %u for %u dimensions",
-                         count, rank);
+        return tdl_kit_damaged(&im->kit, "a permutation of %u for %u dimensions", count, rank);
     for (uint32_t i = 0; i < count; i++)
-        if (!onnx_axis(im, list[i], count, &permutation[i]))
+        if (!tdl_kit_axis(&im->kit, list[i], count, &permutation[i]))
             return false;
     if (wide)
         return onnx_transpose_wide(im, wide, permutation);
@@ -453,11 +450,10 @@ static bool add_tile(struct onnx_import *im)
     if (!x || !onnx_ints(im, 1, list, TDL_MAX_RANK, &count))
         return false;
     if (count != onnx_rank(x))
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u repetitions for %u dimensions", count,
-                         onnx_rank(x));
+        return tdl_kit_damaged(&im->kit, "%u repetitions for %u dimensions", count, onnx_rank(x));
     for (uint32_t i = 0; i < count; i++) {
         if (list[i] < 1 || list[i] > INT32_MAX)
-            return onnx_lacks(im, "%lld repetitions", (long long)list[i]);
+            return tdl_kit_lacks(&im->kit, "%lld repetitions", (long long)list[i]);
         repetitions[i] = (uint32_t)list[i];
     }
     return onnx_give(im, tdl_builder_tile(im->builder, x, repetitions));
@@ -473,8 +469,8 @@ static bool add_blocks(struct onnx_import *im)
     if (!x)
         return false;
     if (block < 1 || block > 16384)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "blocks of %lld pixels", (long long)block);
-    if (onnx_rank(x) == 4 && onnx_desc_of(x)->layout != TDL_LAYOUT_NCHW)
+        return tdl_kit_damaged(&im->kit, "blocks of %lld pixels", (long long)block);
+    if (onnx_rank(x) == 4 && tdl_kit_desc(x)->layout != TDL_LAYOUT_NCHW)
         x = tdl_builder_relabel(im->builder, x, TDL_LAYOUT_NCHW);
     if (!strcmp(im->node.row->type, "SpaceToDepth"))
         return onnx_give(im, tdl_builder_space_to_depth(im->builder, x, (uint32_t)block, order));

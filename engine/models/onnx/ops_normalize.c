@@ -8,7 +8,7 @@ static struct tdl_operand *float_constant(struct onnx_import *im, uint32_t i)
 {
     struct tdl_operand *o = onnx_operand(im, i);
 
-    if (o && onnx_desc_of(o)->dtype == TDL_FLOAT16) {
+    if (o && tdl_kit_desc(o)->dtype == TDL_FLOAT16) {
         o = tdl_builder_cast(im->builder, o, TDL_FLOAT32);
         if (o)
             tdl_builder_evaluate(im->builder, o);
@@ -25,7 +25,7 @@ static struct tdl_operand *to_rank_4(struct onnx_import *im, struct tdl_operand 
     if (onnx_rank(x) == 4)
         return x;
     if (onnx_rank(x) < 2) {
-        onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u dimensions have no channels", onnx_rank(x));
+        tdl_kit_damaged(&im->kit, "%u dimensions have no channels", onnx_rank(x));
         return NULL;
     }
     for (uint32_t i = 0; i < onnx_rank(x); i++)
@@ -40,7 +40,7 @@ static bool add_batch_normalization(struct onnx_import *im)
                                                .input_layout = TDL_INPUT_NCHW};
 
     if (onnx_int(im, "training_mode", 0))
-        return onnx_lacks(im, "it is in training mode; export the model for inference");
+        return tdl_kit_lacks(&im->kit, "it is in training mode; export the model for inference");
     if (!x || !(x = to_rank_4(im, x)) || !(p.scale = float_constant(im, 1)) ||
         !(p.bias = float_constant(im, 2)) || !(mean = float_constant(im, 3)) ||
         !(variance = float_constant(im, 4)))
@@ -103,7 +103,7 @@ static bool add_layer_normalization(struct onnx_import *im)
     uint32_t axis;
 
     if (!x || !(scale = onnx_operand(im, 1)) || !onnx_optional(im, 2, &bias) ||
-        !onnx_axis(im, onnx_int(im, "axis", -1), onnx_rank(x), &axis))
+        !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), onnx_rank(x), &axis))
         return false;
     for (uint32_t i = axis; i < onnx_rank(x); i++)
         p.axes[p.axis_count++] = i;
@@ -132,7 +132,7 @@ static bool add_rms_normalization(struct onnx_import *im)
     struct tdl_reduce_params p = {.keep_dimensions = true};
     uint32_t axis;
 
-    if (!scale || !onnx_axis(im, onnx_int(im, "axis", -1), onnx_rank(x), &axis))
+    if (!scale || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), onnx_rank(x), &axis))
         return false;
     for (uint32_t i = axis; i < onnx_rank(x); i++)
         p.axes[p.axis_count++] = i;
@@ -155,8 +155,7 @@ static bool add_group_normalization(struct onnx_import *im)
     if (!x || !(scale = onnx_operand(im, 1)) || !(bias = onnx_operand(im, 2)))
         return false;
     if (onnx_rank(x) < 2 || groups < 1 || onnx_shape(x)[1] % groups)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%lld groups of such channels",
-                         (long long)groups);
+        return tdl_kit_damaged(&im->kit, "%lld groups of such channels", (long long)groups);
     for (uint32_t i = 1; i < onnx_rank(x); i++)
         shape[2] *= onnx_shape(x)[i];
     shape[0] = onnx_shape(x)[0];
@@ -185,7 +184,7 @@ static bool add_lrn(struct onnx_import *im)
     if (!x)
         return false;
     if (onnx_rank(x) < 2 || size < 1 || size > 16384)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a size of %lld", (long long)size);
+        return tdl_kit_damaged(&im->kit, "a size of %lld", (long long)size);
     shape[0] = onnx_shape(x)[0];
     shape[2] = onnx_shape(x)[1];
     for (uint32_t i = 2; i < onnx_rank(x); i++)
@@ -218,7 +217,7 @@ static bool add_mean_variance(struct onnx_import *im)
         return false;
     count = count ? count : 3;
     for (uint32_t i = 0; i < count; i++)
-        if (!onnx_axis(im, axes[i], onnx_rank(x), &p.axes[p.axis_count++]))
+        if (!tdl_kit_axis(&im->kit, axes[i], onnx_rank(x), &p.axes[p.axis_count++]))
             return false;
     d = tdl_builder_sub(b, x, tdl_builder_reduce(b, x, TDL_REDUCE_MEAN, &p));
     root =
@@ -234,10 +233,10 @@ static bool add_lp_normalization(struct onnx_import *im)
     struct tdl_reduce_params p = {.axis_count = 1, .keep_dimensions = true};
     const int64_t power = onnx_int(im, "p", 2);
 
-    if (!x || !onnx_axis(im, onnx_int(im, "axis", -1), onnx_rank(x), &p.axes[0]))
+    if (!x || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), onnx_rank(x), &p.axes[0]))
         return false;
     if (power != 1 && power != 2)
-        return onnx_lacks(im, "p of %lld; libtdl has 1 and 2", (long long)power);
+        return tdl_kit_lacks(&im->kit, "p of %lld; libtdl has 1 and 2", (long long)power);
     norm = tdl_builder_reduce(b, x, power == 1 ? TDL_REDUCE_L1 : TDL_REDUCE_L2, &p);
     if (!norm)
         return false;

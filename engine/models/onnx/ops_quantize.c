@@ -17,8 +17,8 @@ static struct tdl_operand *spread(struct onnx_import *im, struct tdl_operand *o,
     if (!o || onnx_rank(o) == 0)
         return o;
     if (onnx_rank(o) != 1) {
-        onnx_lacks(im, "scales of %u dimensions; libtdl has one, or one for each channel",
-                   onnx_rank(o));
+        tdl_kit_lacks(&im->kit, "scales of %u dimensions; libtdl has one, or one for each channel",
+                      onnx_rank(o));
         return NULL;
     }
     for (uint32_t i = 0; i < rank; i++)
@@ -28,7 +28,7 @@ static struct tdl_operand *spread(struct onnx_import *im, struct tdl_operand *o,
 
 static struct tdl_operand *to_float(struct onnx_import *im, struct tdl_operand *o)
 {
-    return o && onnx_desc_of(o)->dtype != TDL_FLOAT32
+    return o && tdl_kit_desc(o)->dtype != TDL_FLOAT32
                ? tdl_builder_cast(im->builder, o, TDL_FLOAT32)
                : o;
 }
@@ -62,7 +62,7 @@ static bool take_along(struct onnx_import *im, struct tdl_operand *o, const stru
             out->stride *= onnx_shape(x)[k];
     }
     out->data = rank <= whole ? tdl_builder_evaluate(im->builder, o) : NULL;
-    out->dtype = onnx_desc_of(o)->dtype;
+    out->dtype = tdl_kit_desc(o)->dtype;
     return out->data && (out->dtype == TDL_FLOAT32 || out->dtype == TDL_UINT8 ||
                          out->dtype == TDL_INT8 || out->dtype == TDL_INT32);
 }
@@ -93,17 +93,17 @@ static bool keep_small(struct onnx_import *im, struct tdl_operand *x, struct tdl
                        struct tdl_operand *zero, struct tdl_operand **out)
 {
     enum { LEAST = 4096 };
-    const struct tdl_tensor_params *desc = onnx_desc_of(x);
+    const struct tdl_tensor_params *desc = tdl_kit_desc(x);
     struct along scales, zeros;
 
     if ((desc->dtype != TDL_UINT8 && desc->dtype != TDL_INT8) ||
         tdl_tensor_params_size(desc) <= LEAST || !tdl_builder_evaluate(im->builder, x) ||
-        (scale && onnx_desc_of(scale)->dtype != TDL_FLOAT32) ||
-        (zero && onnx_desc_of(zero)->dtype != desc->dtype) || !take_along(im, scale, x, &scales) ||
+        (scale && tdl_kit_desc(scale)->dtype != TDL_FLOAT32) ||
+        (zero && tdl_kit_desc(zero)->dtype != desc->dtype) || !take_along(im, scale, x, &scales) ||
         !take_along(im, zero, x, &zeros))
         return false;
     *out = NULL;
-    if (onnx_spend(im, 4 * (uint64_t)tdl_tensor_params_size(desc)) &&
+    if (tdl_kit_spend(&im->kit, 4 * (uint64_t)tdl_tensor_params_size(desc)) &&
         (scale || (scale = onnx_number(im, TDL_FLOAT32, 1))))
         *out = tdl_builder_dequantize_linear(im->builder, x, scale, zero);
     return true;
@@ -115,7 +115,7 @@ static bool dequantize_known(struct onnx_import *im, const struct tdl_operand *x
                              const uint8_t *data, struct tdl_operand *scale,
                              struct tdl_operand *zero, struct tdl_operand **out)
 {
-    struct tdl_tensor_params desc = *onnx_desc_of(x);
+    struct tdl_tensor_params desc = *tdl_kit_desc(x);
     const enum tdl_dtype dtype = desc.dtype;
     struct along scales, zeros;
     float *floats;
@@ -126,7 +126,7 @@ static bool dequantize_known(struct onnx_import *im, const struct tdl_operand *x
         return false;
     desc.dtype = TDL_FLOAT32;
     count = tdl_tensor_params_size(&desc) / sizeof(*floats);
-    floats = onnx_make(im, tdl_tensor_params_size(&desc));
+    floats = tdl_kit_make(&im->kit, tdl_tensor_params_size(&desc));
     for (size_t i = 0; i < count && floats; i++)
         floats[i] = (value_at(dtype, data, i) - along_at(&zeros, i, 0)) * along_at(&scales, i, 1);
     *out = floats ? tdl_builder_constant(im->builder, &desc, floats, tdl_tensor_params_size(&desc))
@@ -161,7 +161,8 @@ static struct tdl_operand *quantize(struct onnx_import *im, struct tdl_operand *
     struct tdl_builder *b = im->builder;
 
     if (dtype != TDL_INT8 && dtype != TDL_UINT8) {
-        onnx_lacks(im, "numbers of %s; libtdl quantizes to int8 and uint8", tdl_dtype_name(dtype));
+        tdl_kit_lacks(&im->kit, "numbers of %s; libtdl quantizes to int8 and uint8",
+                      tdl_dtype_name(dtype));
         return NULL;
     }
     x = tdl_builder_round_even(b, tdl_builder_div(b, to_float(im, x), to_float(im, scale)));
@@ -174,7 +175,8 @@ static bool take_axis(struct onnx_import *im, const struct tdl_operand *x, uint3
 {
     *axis = 0;
     return onnx_rank(x) == 0 ||
-           onnx_axis(im, onnx_int(im, "axis", onnx_rank(x) > 1 ? 1 : 0), onnx_rank(x), axis);
+           tdl_kit_axis(&im->kit, onnx_int(im, "axis", onnx_rank(x) > 1 ? 1 : 0), onnx_rank(x),
+                        axis);
 }
 
 static bool add_dequantize(struct onnx_import *im)
@@ -203,7 +205,7 @@ static bool add_quantize(struct onnx_import *im)
         (type && !onnx_dtype(im, type, &dtype)))
         return false;
     if (zero)
-        dtype = onnx_desc_of(zero)->dtype;
+        dtype = tdl_kit_desc(zero)->dtype;
     if (onnx_int(im, "block_size", 0))
         return onnx_give(im, tdl_builder_quantize_linear(im->builder, x, scale,
                                                          zero ? zero : onnx_number(im, dtype, 0)));
@@ -241,7 +243,7 @@ static bool add_matmul_integer(struct onnx_import *im)
     if (!b || !onnx_optional(im, 2, &za) || !onnx_optional(im, 3, &zb))
         return false;
     if (onnx_rank(a) < 2 || onnx_rank(b) < 2)
-        return onnx_lacks(im, "vectors");
+        return tdl_kit_lacks(&im->kit, "vectors");
     if (za)
         za = spread(im, za, onnx_rank(a), onnx_rank(a) - 2);
     if (zb)
@@ -275,7 +277,7 @@ static struct tdl_operand *as_quantized(struct onnx_import *im, struct tdl_opera
 {
     struct tdl_operand *scale = onnx_operand(im, 6), *zero = scale ? onnx_operand(im, 7) : NULL;
 
-    return zero ? quantize(im, y, scale, zero, onnx_desc_of(zero)->dtype) : NULL;
+    return zero ? quantize(im, y, scale, zero, tdl_kit_desc(zero)->dtype) : NULL;
 }
 
 /* Its bias is int32, in units of both scales. */
@@ -312,7 +314,7 @@ static bool add_qlinear_matmul(struct onnx_import *im)
         if (!(in[i] = onnx_operand(im, i)))
             return false;
     if (onnx_rank(in[0]) < 2 || onnx_rank(in[3]) < 2)
-        return onnx_lacks(im, "vectors");
+        return tdl_kit_lacks(&im->kit, "vectors");
     for (uint32_t i = 1; i < 6; i += i == 2 ? 2 : 1) {
         const struct tdl_operand *of = in[i < 3 ? 0 : 3];
 
@@ -322,7 +324,7 @@ static bool add_qlinear_matmul(struct onnx_import *im)
     struct tdl_operand *a = dequantize(im, in[0], in[1], in[2]);
     struct tdl_operand *b = dequantize(im, in[3], in[4], in[5]);
     return onnx_give(im, quantize(im, tdl_builder_matmul(im->builder, a, b), in[6], in[7],
-                                  onnx_desc_of(in[7])->dtype));
+                                  tdl_kit_desc(in[7])->dtype));
 }
 
 const struct onnx_row onnx_rows_quantize[] = {

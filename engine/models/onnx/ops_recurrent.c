@@ -36,7 +36,7 @@ static bool take_direction(struct onnx_import *im, struct sizes *s)
             s->directions = i == 2 ? 2 : 1;
             return true;
         }
-    return onnx_lacks(im, "a direction by an unknown name");
+    return tdl_kit_lacks(&im->kit, "a direction by an unknown name");
 }
 
 /* All sequences of a batch are as long as the input. */
@@ -53,8 +53,8 @@ static bool take_lengths(struct onnx_import *im, const struct sizes *s)
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (lengths[i] != s->steps)
-            return onnx_lacks(im, "a sequence of %lld steps among those of %u",
-                              (long long)lengths[i], s->steps);
+            return tdl_kit_lacks(&im->kit, "a sequence of %lld steps among those of %u",
+                                 (long long)lengths[i], s->steps);
     return true;
 }
 
@@ -62,23 +62,23 @@ static bool take_sizes(struct onnx_import *im, const struct operands *o, struct 
 {
     s->batch_first = onnx_int(im, "layout", 0);
     if (onnx_rank(o->x) != 3 || onnx_rank(o->r) != 3)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "input and weights have 3 dimensions each");
+        return tdl_kit_damaged(&im->kit, "input and weights have 3 dimensions each");
     s->steps = onnx_shape(o->x)[s->batch_first ? 1 : 0];
     s->batch = onnx_shape(o->x)[s->batch_first ? 0 : 1];
     s->hidden = onnx_shape(o->r)[2];
     if (onnx_has(im, "clip"))
-        return onnx_lacks(im, "gates that are clipped");
+        return tdl_kit_lacks(&im->kit, "gates that are clipped");
     if (onnx_int(im, "hidden_size", s->hidden) != s->hidden)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a hidden size of %lld, and weights for %u",
-                         (long long)onnx_int(im, "hidden_size", 0), s->hidden);
+        return tdl_kit_damaged(&im->kit, "a hidden size of %lld, and weights for %u",
+                               (long long)onnx_int(im, "hidden_size", 0), s->hidden);
     if (!take_direction(im, s) || !take_lengths(im, s))
         return false;
     im->steps += (uint64_t)s->steps * s->directions;
     return im->steps <= MAX_STEPS ||
-           onnx_lacks(im,
-                      "%llu steps of recurrent networks; up to %d: export the model for a "
-                      "shorter sequence",
-                      (unsigned long long)im->steps, MAX_STEPS);
+           tdl_kit_lacks(&im->kit,
+                         "%llu steps of recurrent networks; up to %d: export the model for a "
+                         "shorter sequence",
+                         (unsigned long long)im->steps, MAX_STEPS);
 }
 
 /* The first two dimensions change places. */
@@ -96,7 +96,7 @@ static bool take_bias(struct onnx_import *im, struct operands *o)
     if (!onnx_optional(im, B, &both) || !both)
         return tdl_builder_status(im->builder) == TDL_OK;
     if (onnx_rank(both) != 2 || onnx_shape(both)[1] % 2)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "the biases are no pairs of lists");
+        return tdl_kit_damaged(&im->kit, "the biases are no pairs of lists");
     p.size[1] = onnx_shape(both)[1] / 2;
     o->bias = tdl_builder_slice(im->builder, both, &p);
     p.start[1] = p.size[1];
@@ -139,8 +139,8 @@ static bool take_activations(struct onnx_import *im, const struct sizes *s, uint
     if (!onnx_string_list(im, "activations", names, 6, &count))
         return false;
     if (count && count != per * s->directions)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u activations instead of %u", count,
-                         per * s->directions);
+        return tdl_kit_damaged(&im->kit, "%u activations instead of %u", count,
+                               per * s->directions);
     for (uint32_t i = 0; i < count; i++) {
         enum tdl_activation found = TDL_ACTIVATION_NONE;
 
@@ -148,9 +148,9 @@ static bool take_activations(struct onnx_import *im, const struct sizes *s, uint
             if (tdl_pb_is(&names[i], known[k].name))
                 found = known[k].activation;
         if (found == TDL_ACTIVATION_NONE)
-            return onnx_lacks(im, "activations other than Sigmoid, Tanh and Relu");
+            return tdl_kit_lacks(&im->kit, "activations other than Sigmoid, Tanh and Relu");
         if (i >= per && found != out[i - per])
-            return onnx_lacks(im, "other activations backwards than forwards");
+            return tdl_kit_lacks(&im->kit, "other activations backwards than forwards");
         out[i % per] = found;
     }
     return true;
@@ -182,7 +182,7 @@ static bool add_lstm(struct onnx_import *im)
     if (!take_operands(im, &o, &s))
         return false;
     if (onnx_int(im, "input_forget", 0))
-        return onnx_lacks(im, "an input gate that is coupled to the forget gate");
+        return tdl_kit_lacks(&im->kit, "an input gate that is coupled to the forget gate");
     struct tdl_lstm_params p = {
         .bias = o.bias,
         .recurrent_bias = o.recurrent_bias,

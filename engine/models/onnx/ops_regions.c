@@ -22,13 +22,13 @@ static bool add_center_crop_pad(struct onnx_import *im)
         return false;
     const uint32_t wants = axis_count ? axis_count : onnx_rank(x);
     if (count != wants)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u sizes for %u axes", count, wants);
+        return tdl_kit_damaged(&im->kit, "%u sizes for %u axes", count, wants);
     for (uint32_t i = 0; i < count; i++) {
-        if (!onnx_axis(im, axis_count ? axes[i] : i, onnx_rank(x), &axis))
+        if (!tdl_kit_axis(&im->kit, axis_count ? axes[i] : i, onnx_rank(x), &axis))
             return false;
         const int64_t is = onnx_shape(x)[axis], wanted = sizes[i];
         if (wanted < 1 || wanted > INT32_MAX)
-            return onnx_lacks(im, "a dimension of %lld elements", (long long)wanted);
+            return tdl_kit_lacks(&im->kit, "a dimension of %lld elements", (long long)wanted);
         if (wanted < is) {
             slice.start[axis] = (uint32_t)(is - wanted) / 2;
             slice.size[axis] = (uint32_t)wanted;
@@ -52,10 +52,10 @@ static bool take_pairs(struct onnx_import *im, const char *name, uint32_t count,
     if (!onnx_int_list(im, name, list, count, &got))
         return false;
     if (got && got != count)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u %s instead of %u", got, name, count);
+        return tdl_kit_damaged(&im->kit, "%u %s instead of %u", got, name, count);
     for (uint32_t i = 0; i < count; i++) {
         if (got && (list[i] < (int64_t)fallback || list[i] > 16384))
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%s of %lld", name, (long long)list[i]);
+            return tdl_kit_damaged(&im->kit, "%s of %lld", name, (long long)list[i]);
         out[i] = got ? (uint32_t)list[i] : fallback;
     }
     return true;
@@ -76,14 +76,14 @@ static bool read_blocks(struct onnx_import *im, const uint32_t *in, struct block
         !onnx_ints(im, 2, size, TDL_MAX_RANK, &sizes))
         return false;
     if (images != 2 || sizes != 2)
-        return onnx_lacks(im, "blocks of %u dimensions; libtdl has pictures", sizes);
+        return tdl_kit_lacks(&im->kit, "blocks of %u dimensions; libtdl has pictures", sizes);
     if (!take_pairs(im, "dilations", 2, 1, k->p.dilation) ||
         !take_pairs(im, "strides", 2, 1, k->p.stride) || !take_pairs(im, "pads", 4, 0, pad))
         return false;
     for (uint32_t i = 0; i < 2; i++) {
         if (image[i] < 1 || image[i] > 65536 || size[i] < 1 || size[i] > 256)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "blocks of %lld in a picture of %lld",
-                             (long long)size[i], (long long)image[i]);
+            return tdl_kit_damaged(&im->kit, "blocks of %lld in a picture of %lld",
+                                   (long long)size[i], (long long)image[i]);
         k->image[i] = k->p.output_size[i] = (uint32_t)image[i];
         k->size[i] = (uint32_t)size[i];
         k->p.pad[2 * i] = pad[i];
@@ -94,9 +94,8 @@ static bool read_blocks(struct onnx_import *im, const uint32_t *in, struct block
     k->channels = in[1] / (k->size[0] * k->size[1]);
     if (in[1] != k->channels * k->size[0] * k->size[1] || k->channels == 0 ||
         (uint64_t)k->places[0] * k->places[1] != in[2])
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "columns [%u, %u] are not those of %u places of blocks", in[1], in[2],
-                         k->places[0] * k->places[1]);
+        return tdl_kit_damaged(&im->kit, "columns [%u, %u] are not those of %u places of blocks",
+                               in[1], in[2], k->places[0] * k->places[1]);
     k->p.groups = k->channels;
     return true;
 }
@@ -106,7 +105,7 @@ static struct tdl_operand *filter_of_ones(struct onnx_import *im, const struct b
 {
     const uint32_t area = k->size[0] * k->size[1], ins = area * k->channels;
     const struct tdl_tensor_params p = {.rank = 4, .shape = {1, k->size[0], k->size[1], ins}};
-    float *ones = onnx_make(im, (uint64_t)area * ins * sizeof(*ones));
+    float *ones = tdl_kit_make(&im->kit, (uint64_t)area * ins * sizeof(*ones));
 
     for (uint32_t i = 0; ones && i < area; i++)
         for (uint32_t c = 0; c < k->channels; c++)
@@ -123,8 +122,7 @@ static bool add_col2im(struct onnx_import *im)
     if (!x)
         return false;
     if (onnx_rank(x) != 3)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "columns of %u dimensions, not 3",
-                         onnx_rank(x));
+        return tdl_kit_damaged(&im->kit, "columns of %u dimensions, not 3", onnx_rank(x));
     const uint32_t *in = onnx_shape(x);
     if (!read_blocks(im, in, &k) || !(filter = filter_of_ones(im, &k)))
         return false;
@@ -147,8 +145,8 @@ static bool add_reverse_sequence(struct onnx_import *im)
     const uint32_t rank = onnx_rank(x);
     if (rank < 2 || batch + time != 1 || batch * time != 0 || onnx_rank(lengths) != 1 ||
         onnx_shape(lengths)[0] != onnx_shape(x)[batch])
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "batch and time are not the first two dimensions, or lengths are missing");
+        return tdl_kit_damaged(
+            &im->kit, "batch and time are not the first two dimensions, or lengths are missing");
     memcpy(whole, onnx_shape(x), sizeof(whole));
     const uint32_t steps = whole[time];
     struct tdl_operand *t = onnx_sequence(im, TDL_INT32, steps, 0, 1), *from;
@@ -177,10 +175,11 @@ static bool add_non_zero(struct onnx_import *im)
         return false;
     data = tdl_builder_evaluate(im->builder, x);
     if (!data)
-        return onnx_lacks(im, "input 0 depends on what the graph is run with; libtdl needs to know "
-                              "how many numbers are not 0 when the model is loaded");
+        return tdl_kit_lacks(&im->kit,
+                             "input 0 depends on what the graph is run with; libtdl needs to know "
+                             "how many numbers are not 0 when the model is loaded");
     const size_t size = tdl_dtype_size(in.dtype), all = tdl_tensor_params_size(&in) / size;
-    uint32_t *places = onnx_make(im, all * sizeof(*places));
+    uint32_t *places = tdl_kit_make(&im->kit, all * sizeof(*places));
     for (size_t i = 0; places && i < all; i++) {
         bool some = false;
 
@@ -194,7 +193,8 @@ static bool add_non_zero(struct onnx_import *im)
     out.shape[1] = count;
     if (places && (count == 0 || in.rank == 0))
         return onnx_give_empty(im, 0, &out);
-    int64_t *list = places ? onnx_make(im, (uint64_t)count * in.rank * sizeof(*list)) : NULL;
+    int64_t *list =
+        places ? tdl_kit_make(&im->kit, (uint64_t)count * in.rank * sizeof(*list)) : NULL;
     for (uint32_t i = 0; list && i < count; i++)
         for (uint32_t d = in.rank, left = places[i]; d-- > 0; left /= in.shape[d])
             list[(size_t)d * count + i] = left % in.shape[d];

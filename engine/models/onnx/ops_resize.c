@@ -125,7 +125,7 @@ static struct tdl_operand *matrix(struct onnx_import *im, const struct resize *r
         .rank = 2, .shape = {left ? out : in, left ? in : out}, .layout = TDL_LAYOUT_NCHW};
     float *data, *row;
 
-    data = onnx_make(im, tdl_tensor_params_size(&desc));
+    data = tdl_kit_make(&im->kit, tdl_tensor_params_size(&desc));
     row = data ? calloc(in, sizeof(*row)) : NULL;
     if (!row)
         return tdl_builder_fail(im->builder, TDL_ERROR_OUT_OF_MEMORY,
@@ -202,14 +202,14 @@ static bool read_ways(struct onnx_import *im, struct resize *r)
     r->rounding = choose(im, "nearest_mode", roundings, 4,
                          old ? TDL_RESAMPLE_FLOOR : TDL_RESAMPLE_PREFER_FLOOR);
     if (way == WAYS || mode == 3 || r->rounding == 4)
-        return onnx_lacks(im, "a mode, coordinates or a rounding by an unknown name");
+        return tdl_kit_lacks(&im->kit, "a mode, coordinates or a rounding by an unknown name");
     r->way = (enum way)way;
     r->mode = (enum mode)mode;
     r->antialias = onnx_int(im, "antialias", 0) != 0;
     r->exclude_outside = onnx_int(im, "exclude_outside", 0) != 0;
     r->cubic = (double)onnx_float(im, "cubic_coeff_a", -0.75f);
     if (r->way == CROP_AND_RESIZE && onnx_float(im, "extrapolation_value", 0) != 0)
-        return onnx_lacks(im, "an extrapolation value other than 0");
+        return tdl_kit_lacks(&im->kit, "an extrapolation value other than 0");
     return true;
 }
 
@@ -229,7 +229,7 @@ static bool fit(struct onnx_import *im, struct resize *r, const uint32_t *axes, 
         const double out = r->sizes ? list[k] : floorf((float)r->in[i] * (float)list[k]);
 
         if (!(out >= 1 && out <= 1 << 24) || !(scale > 0))
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u elements become %g", r->in[i], out);
+            return tdl_kit_damaged(&im->kit, "%u elements become %g", r->in[i], out);
         r->scale[i] = scale;
         r->out[i] = (uint32_t)out;
         common = k == 0 || (policy == 1 ? scale < common : scale > common) ? scale : common;
@@ -238,8 +238,8 @@ static bool fit(struct onnx_import *im, struct resize *r, const uint32_t *axes, 
         r->scale[axes[k]] = common;
         r->out[axes[k]] = (uint32_t)roundf((float)common * (float)r->in[axes[k]]);
         if (r->out[axes[k]] < 1 || r->out[axes[k]] > 1 << 24)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u elements become %u", r->in[axes[k]],
-                             r->out[axes[k]]);
+            return tdl_kit_damaged(&im->kit, "%u elements become %u", r->in[axes[k]],
+                                   r->out[axes[k]]);
     }
     return true;
 }
@@ -273,7 +273,7 @@ static bool read_roi(struct onnx_import *im, struct resize *r, const uint32_t *a
     if (!onnx_floats(im, 1, list, 2 * TDL_MAX_RANK, &given))
         return false;
     if (given != 2 * count)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a region of %u numbers", given);
+        return tdl_kit_damaged(&im->kit, "a region of %u numbers", given);
     for (uint32_t k = 0; k < count; k++) {
         r->roi[axes[k]] = list[k];
         r->roi[r->rank + axes[k]] = list[count + k];
@@ -292,7 +292,7 @@ static bool read_sizes(struct onnx_import *im, struct resize *r)
     if (!onnx_int_list(im, "axes", chosen, TDL_MAX_RANK, &axis_count))
         return false;
     for (uint32_t i = 0; i < axis_count; i++)
-        if (!onnx_axis(im, chosen[i], r->rank, &axes[i]))
+        if (!tdl_kit_axis(&im->kit, chosen[i], r->rank, &axes[i]))
             return false;
     for (uint32_t i = 0; i < r->rank && !axis_count; i++)
         axes[i] = i;
@@ -301,8 +301,7 @@ static bool read_sizes(struct onnx_import *im, struct resize *r)
     if (!onnx_floats(im, r->sizes ? 3 : scales, list, TDL_MAX_RANK, &count))
         return false;
     if (count != axis_count)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u sizes or scales for %u dimensions", count,
-                         axis_count);
+        return tdl_kit_damaged(&im->kit, "%u sizes or scales for %u dimensions", count, axis_count);
     return fit(im, r, axes, count, list) && fit_declared(im, r) && read_roi(im, r, axes, count);
 }
 
@@ -360,7 +359,7 @@ static struct tdl_operand *resample(struct onnx_import *im, const struct resize 
 
 static bool give_resized(struct onnx_import *im, const struct resize *r, struct tdl_operand *x)
 {
-    const enum tdl_dtype dtype = onnx_desc_of(x)->dtype;
+    const enum tdl_dtype dtype = tdl_kit_desc(x)->dtype;
     const bool real = dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16;
 
     if (is_simple(r, real))
@@ -420,7 +419,7 @@ bool onnx_add_upsample(struct onnx_import *im)
             list[i] = (double)scales[i];
     }
     if (count != r.rank)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u scales for %u dimensions", count, r.rank);
+        return tdl_kit_damaged(&im->kit, "%u scales for %u dimensions", count, r.rank);
     for (uint32_t i = 0; i < count; i++)
         axes[i] = i;
     r.way = ASYMMETRIC;

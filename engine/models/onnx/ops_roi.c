@@ -24,11 +24,12 @@ static bool read_grid(struct onnx_import *im, struct grid *g)
     const int64_t ratio = onnx_int(im, "sampling_ratio", 0);
 
     if (ratio == 0)
-        return onnx_lacks(im, "a sampling_ratio of 0, by which the number of points depends on "
-                              "the regions; export the model with a number");
+        return tdl_kit_lacks(&im->kit,
+                             "a sampling_ratio of 0, by which the number of points depends on "
+                             "the regions; export the model with a number");
     if (h < 1 || w < 1 || ratio < 1 || h > MOST_POINTS / ratio || w > MOST_POINTS / ratio)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%lld by %lld cells of %lld points",
-                         (long long)h, (long long)w, (long long)ratio);
+        return tdl_kit_damaged(&im->kit, "%lld by %lld cells of %lld points", (long long)h,
+                               (long long)w, (long long)ratio);
     *g = (struct grid){
         .im = im,
         .cells = {(uint32_t)h, (uint32_t)w},
@@ -140,12 +141,12 @@ bool onnx_add_roi_align(struct onnx_import *im)
         return false;
     if (onnx_rank(x) != 4 || onnx_rank(rois) != 2 || onnx_shape(rois)[1] != 4 ||
         onnx_rank(images) != 1 || onnx_shape(images)[0] != onnx_shape(rois)[0])
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "regions are [regions, 4], and each has the number of its image");
+        return tdl_kit_damaged(&im->kit,
+                               "regions are [regions, 4], and each has the number of its image");
     const uint32_t *s = onnx_shape(x), channels = s[1], h = s[2], w = s[3];
     g.regions = onnx_shape(rois)[0];
     if ((uint64_t)s[0] * h * w > INT32_MAX)
-        return onnx_lacks(im, "pictures of more than 2^31 pixels");
+        return tdl_kit_lacks(&im->kit, "pictures of more than 2^31 pixels");
     for (uint32_t i = 0; i < 2; i++)
         n[i] = neighbours(&g, points(&g, rois, i), s[2 + i]);
     O first = tdl_builder_mul(b, tdl_builder_cast(b, images, TDL_INT32),

@@ -164,7 +164,7 @@ static bool read_attributes(struct onnx_import *im, struct sample *s, uint32_t *
     while (onnx_has(im, "mode") && mode < 5 && !onnx_string_is(im, "mode", modes[mode]))
         mode++;
     if (padding == 3 || mode == 5)
-        return onnx_lacks(im, "a mode or padding by an unknown name");
+        return tdl_kit_lacks(&im->kit, "a mode or padding by an unknown name");
     s->padding = (enum padding)padding;
     s->align = onnx_int(im, "align_corners", 0) != 0;
     *taps = mode_taps[mode];
@@ -180,10 +180,10 @@ bool onnx_add_grid_sample(struct onnx_import *im)
     if (!grid || !read_attributes(im, &s, &taps))
         return false;
     if (onnx_rank(x) != 4 || onnx_rank(grid) != 4)
-        return onnx_lacks(im, "%u dimensions; libtdl samples pictures", onnx_rank(x));
+        return tdl_kit_lacks(&im->kit, "%u dimensions; libtdl samples pictures", onnx_rank(x));
     const uint32_t *in = onnx_shape(x), *out = onnx_shape(grid);
     if (out[0] != in[0] || out[3] != 2)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a grid that does not fit the picture");
+        return tdl_kit_damaged(&im->kit, "a grid that does not fit the picture");
     s.images = in[0];
     s.channels = in[1];
     s.pixels = out[1] * out[2];

@@ -58,8 +58,7 @@ static bool read_sizes(struct onnx_import *im, uint32_t i, struct tdl_tensor_par
         return false;
     for (uint32_t d = 0; d < out->rank; d++) {
         if (sizes[d] < 0 || sizes[d] > INT32_MAX)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a dimension of %lld elements",
-                             (long long)sizes[d]);
+            return tdl_kit_damaged(&im->kit, "a dimension of %lld elements", (long long)sizes[d]);
         out->shape[d] = (uint32_t)sizes[d];
         *out_empty |= sizes[d] == 0;
     }
@@ -82,10 +81,10 @@ static bool add_constant_of_shape(struct onnx_import *im)
         return onnx_give_empty(im, 0, &desc);
     if (onnx_has(im, "value")) {
         if (value.count != 1)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                             "the value has %llu elements instead of "
-                             "one",
-                             (unsigned long long)value.count);
+            return tdl_kit_damaged(&im->kit,
+                                   "the value has %llu elements instead of "
+                                   "one",
+                                   (unsigned long long)value.count);
         value.desc.rank = 0;
         one = onnx_tensor_operand(im, &value);
     } else {
@@ -107,10 +106,11 @@ static bool add_range(struct onnx_import *im)
         return false;
     for (uint32_t i = 0; i < 3; i++)
         if (!onnx_floats(im, i, &bounds[i], 1, &ones[i]) || ones[i] != 1)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a bound is not one number");
+            return tdl_kit_damaged(&im->kit, "a bound is not one number");
     count = ceil((bounds[1] - bounds[0]) / bounds[2]);
     if (isnan(count) || count > MAX_LIST)
-        return onnx_lacks(im, "a list of %g numbers; libtdl makes up to %d", count, MAX_LIST);
+        return tdl_kit_lacks(&im->kit, "a list of %g numbers; libtdl makes up to %d", count,
+                             MAX_LIST);
     length = count > 0 ? (uint32_t)count : 0;
     desc.rank = 1;
     desc.shape[0] = length;
@@ -153,7 +153,7 @@ static bool add_constant(struct onnx_import *im)
         return count ? onnx_give(im, onnx_constant(im, TDL_FLOAT32, 1, &count, reals))
                      : onnx_give_empty(im, 0, &none);
     }
-    return onnx_lacks(im, "a constant that is neither a tensor nor a number");
+    return tdl_kit_lacks(&im->kit, "a constant that is neither a tensor nor a number");
 }
 
 static bool add_eye_like(struct onnx_import *im)
@@ -165,7 +165,7 @@ static bool add_eye_like(struct onnx_import *im)
     if (!onnx_desc(im, 0, &desc) || (type && !onnx_dtype(im, type, &desc.dtype)))
         return false;
     if (desc.rank != 2)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a matrix of %u dimensions", desc.rank);
+        return tdl_kit_damaged(&im->kit, "a matrix of %u dimensions", desc.rank);
     /* What is both on and above the diagonal, and on and below. */
     ones = tdl_builder_expand(im->builder, onnx_number(im, desc.dtype, 1), 2, desc.shape);
     for (uint32_t i = 0; i < 2; i++)
@@ -194,8 +194,7 @@ static bool give_outputs(struct onnx_import *im, const struct tdl_pb *graph)
                 name = h.in;
         v = onnx_find(im, &name);
         if (!v || !onnx_settle(im, v))
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "no node of the branch writes output %u",
-                             i);
+            return tdl_kit_damaged(&im->kit, "no node of the branch writes output %u", i);
         const int32_t absent = v->absent;
         if (!onnx_refuse_wide(im, v) ||
             !(v->operand ? onnx_give_at(im, i, v->operand) : onnx_give_empty(im, i, &v->empty)))
@@ -218,7 +217,7 @@ static bool add_if(struct onnx_import *im)
     if (!onnx_ints(im, 0, &condition, 1, &count))
         return false;
     if (count != 1 || !onnx_attribute(im, condition ? "then_branch" : "else_branch", &attribute))
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "it has no condition, or no such branch");
+        return tdl_kit_damaged(&im->kit, "it has no condition, or no such branch");
     while (tdl_pb_next(&attribute, &f))
         if (f.number == ONNX_ATTRIBUTE_GRAPH)
             graph = f.in;

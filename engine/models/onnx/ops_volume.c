@@ -28,10 +28,10 @@ static bool take_list(struct onnx_import *im, const char *name, uint32_t count, 
     if (!onnx_int_list(im, name, list, count, &got))
         return false;
     if (got && got != count)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u numbers of %s, not %u", got, name, count);
+        return tdl_kit_damaged(&im->kit, "%u numbers of %s, not %u", got, name, count);
     for (uint32_t i = 0; i < got; i++) {
         if (list[i] < least || list[i] > MAX_STEP)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%s of %lld", name, (long long)list[i]);
+            return tdl_kit_damaged(&im->kit, "%s of %lld", name, (long long)list[i]);
         out[i] = (uint32_t)list[i];
     }
     return true;
@@ -91,7 +91,7 @@ static struct tdl_pool2d_params plane_of(struct onnx_import *im, const struct bo
 bool onnx_add_volume_pool(struct onnx_import *im, O x, bool max)
 {
     const pool_fn pool = max ? tdl_builder_max_pool2d : tdl_builder_average_pool2d;
-    const enum tdl_dtype dtype = onnx_desc_of(x)->dtype;
+    const enum tdl_dtype dtype = tdl_kit_desc(x)->dtype;
     const bool narrow = dtype == TDL_UINT8 || dtype == TDL_INT8;
     uint32_t s[5], planes;
     struct box w;
@@ -158,8 +158,8 @@ bool onnx_add_volume_conv(struct onnx_import *im, O x)
     if (!filter || !onnx_optional(im, 2, &bias))
         return false;
     if (onnx_rank(filter) != 5 || groups < 1 || groups > INT32_MAX)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a filter of %u dimensions in %lld groups",
-                         onnx_rank(filter), (long long)groups);
+        return tdl_kit_damaged(&im->kit, "a filter of %u dimensions in %lld groups",
+                               onnx_rank(filter), (long long)groups);
     if (!take_box(im, onnx_shape(x) + 2, onnx_shape(filter) + 2, &w))
         return false;
     pad.before[1] = w.before[0];
@@ -168,8 +168,8 @@ bool onnx_add_volume_conv(struct onnx_import *im, O x)
     x = tdl_builder_pad(b, x, &pad);
     const uint64_t room = onnx_shape(x)[1], reach = (uint64_t)(w.kernel[0] - 1) * w.dilation[0];
     if (!x || room <= reach || w.kernel[0] > MAX_STEP)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a window of %u in a depth of %llu",
-                         w.kernel[0], (unsigned long long)room);
+        return tdl_kit_damaged(&im->kit, "a window of %u in a depth of %llu", w.kernel[0],
+                               (unsigned long long)room);
     const uint32_t depth = (uint32_t)(room - reach - 1) / w.stride[0] + 1, n = onnx_shape(x)[0];
     struct tdl_conv2d_params p = {
         .stride = {w.stride[1], w.stride[2]},

@@ -33,7 +33,7 @@ static bool collect(struct onnx_import *im, const struct tdl_pb *graph, uint32_t
     o->stack = calloc(o->count + (size_t)1, sizeof(*o->stack));
     o->rests = calloc(o->count + (size_t)1, sizeof(*o->rests));
     if (!o->nodes || !o->states || !o->stack || !o->rests)
-        return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        return tdl_kit_fail_memory(&im->kit);
     for (g = *graph; tdl_pb_next(&g, &f);) {
         if (f.number != number)
             continue;
@@ -48,7 +48,7 @@ static bool collect(struct onnx_import *im, const struct tdl_pb *graph, uint32_t
             /* Of two that write one name the second is refused when it is added. */
             if (!tdl_map_find(&o->writers, &key, sizeof(key)) &&
                 !tdl_map_add(&o->writers, &key, sizeof(key), i))
-                return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+                return tdl_kit_fail_memory(&im->kit);
         }
         i++;
     }
@@ -101,8 +101,8 @@ static bool add_behind(struct onnx_import *im, struct order *o, uint32_t first)
             continue;
         }
         if (o->states[before] == BEGUN)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                             "the model file is damaged: node %u waits for its own output", before);
+            return tdl_kit_damaged(
+                &im->kit, "the model file is damaged: node %u waits for its own output", before);
         begin(o, depth++, before);
     }
     return true;

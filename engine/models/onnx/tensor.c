@@ -10,8 +10,6 @@
 #define MAX_ELEMENTS (UINT64_C(1) << 30)
 /* Constants that are made, in sizes of the file, and what is free. */
 #define MAX_EVALUATED 4096 /* elements */
-#define MADE_TIMES 8       /* an int64 of a list has a byte at least */
-#define MADE_FREE (UINT64_C(16) << 20)
 
 static const struct {
     int32_t type;
@@ -49,41 +47,22 @@ bool onnx_dtype(struct onnx_import *im, int64_t type, enum tdl_dtype *out)
     const size_t i = find_type(type);
 
     if (i == TYPES)
-        return onnx_lacks(im,
-                          "the data type number %lld (%s) is not supported; libtdl has floats of "
-                          "16 to 64 bits, integers of 8 to 64 bits and bool",
-                          (long long)type,
-                          type == ONNX_STRING ? "string" : "complex, 4 or 8 bits, or unknown");
+        return tdl_kit_lacks(
+            &im->kit,
+            "the data type number %lld (%s) is not supported; libtdl has floats of "
+            "16 to 64 bits, integers of 8 to 64 bits and bool",
+            (long long)type, type == ONNX_STRING ? "string" : "complex, 4 or 8 bits, or unknown");
     /* Halves are computed as float32: that is exact, and every kernel has it. */
     *out = type == ONNX_FLOAT16 ? TDL_FLOAT32 : types[i].dtype;
     return true;
 }
 
-bool onnx_spend(struct onnx_import *im, uint64_t size)
+bool onnx_fail_damaged(struct onnx_import *im, const char *what)
 {
-    const uint64_t limit = MADE_TIMES * im->file_bytes + MADE_FREE;
-
-    if (size > limit - im->made_bytes)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "the constants that the model asks for are more than %d times the file",
-                         MADE_TIMES);
-    im->made_bytes += size;
-    return true;
-}
-
-void *onnx_make(struct onnx_import *im, uint64_t size)
-{
-    void *memory;
-
-    if (!onnx_spend(im, size))
-        return NULL;
-    memory = calloc(1, size ? (size_t)size : 1);
-    if (!memory) {
-        onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
-        return NULL;
-    }
-    tdl_builder_own(im->builder, memory, free);
-    return tdl_builder_status(im->builder) == TDL_OK ? memory : NULL;
+    return tdl_kit_damaged(&im->kit,
+                           "the model file is damaged: %s does not end where it should; get the "
+                           "file again",
+                           what);
 }
 
 struct tdl_operand *onnx_constant(struct onnx_import *im, enum tdl_dtype dtype, uint32_t rank,
@@ -94,7 +73,7 @@ struct tdl_operand *onnx_constant(struct onnx_import *im, enum tdl_dtype dtype, 
 
     if (rank)
         memcpy(desc.shape, shape, rank * sizeof(*shape));
-    copy = onnx_make(im, tdl_tensor_params_size(&desc));
+    copy = tdl_kit_make(&im->kit, tdl_tensor_params_size(&desc));
     if (!copy)
         return NULL;
     memcpy(copy, data, tdl_tensor_params_size(&desc));
@@ -112,7 +91,7 @@ struct tdl_operand *onnx_sequence(struct onnx_import *im, enum tdl_dtype dtype, 
         .layout = TDL_LAYOUT_NCHW,
     };
     const size_t size = tdl_tensor_params_size(&desc);
-    void *data = onnx_make(im, size);
+    void *data = tdl_kit_make(&im->kit, size);
     struct tdl_operand *o;
 
     for (uint32_t i = 0; i < count && data; i++) {
@@ -150,17 +129,18 @@ static bool read_shape(struct onnx_import *im, const int64_t *dims, size_t rank,
     char text[64];
 
     if (rank > TDL_MAX_RANK)
-        return onnx_lacks(im, "the tensor '%s' has %zu dimensions; libtdl takes up to %d",
-                          tdl_pb_text(&t->name, text, sizeof(text)), rank, TDL_MAX_RANK);
+        return tdl_kit_lacks(&im->kit, "the tensor '%s' has %zu dimensions; libtdl takes up to %d",
+                             tdl_pb_text(&t->name, text, sizeof(text)), rank, TDL_MAX_RANK);
     t->desc.rank = (uint32_t)rank;
     t->count = 1;
     for (size_t i = 0; i < rank; i++) {
         if (dims[i] < 0 || dims[i] > (int64_t)MAX_ELEMENTS ||
             (t->count *= (uint64_t)dims[i]) > MAX_ELEMENTS)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                             "the tensor '%s' has %lld elements in dimension %zu; at most 2^30 in "
-                             "all are possible",
-                             tdl_pb_text(&t->name, text, sizeof(text)), (long long)dims[i], i);
+            return tdl_kit_damaged(
+                &im->kit,
+                "the tensor '%s' has %lld elements in dimension %zu; at most 2^30 in "
+                "all are possible",
+                tdl_pb_text(&t->name, text, sizeof(text)), (long long)dims[i], i);
         t->desc.shape[i] = (uint32_t)dims[i];
     }
     return true;
@@ -369,7 +349,7 @@ static const void *align(struct onnx_import *im, const struct onnx_tensor *t)
 
         return memmove(place - shift, place, size);
     }
-    copy = onnx_make(im, size);
+    copy = tdl_kit_make(&im->kit, size);
     return copy ? memcpy(copy, data, size) : NULL;
 }
 
@@ -388,31 +368,30 @@ const void *onnx_tensor_data(struct onnx_import *im, const struct onnx_tensor *t
             return NULL;
     }
     if (t->raw.data && t->raw.size != t->count * in_file) {
-        onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                  "the model file is damaged: the tensor '%s' has %zu bytes instead of %llu",
-                  tdl_pb_text(&t->name, text, sizeof(text)), t->raw.size,
-                  (unsigned long long)(t->count * in_file));
+        tdl_kit_damaged(&im->kit,
+                        "the model file is damaged: the tensor '%s' has %zu bytes instead of %llu",
+                        tdl_pb_text(&t->name, text, sizeof(text)), t->raw.size,
+                        (unsigned long long)(t->count * in_file));
         return NULL;
     }
     if (t->raw.data && in_file == element && t->type != ONNX_DOUBLE)
         return align(im, t);
     if (!t->raw.data && t->count > t->message.size) { /* a byte a number at least */
-        onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                  "the model file is damaged: the tensor '%s' has too few numbers",
-                  tdl_pb_text(&t->name, text, sizeof(text)));
+        tdl_kit_damaged(&im->kit, "the model file is damaged: the tensor '%s' has too few numbers",
+                        tdl_pb_text(&t->name, text, sizeof(text)));
         return NULL;
     }
-    to = onnx_make(im, t->count * element);
+    to = tdl_kit_make(&im->kit, t->count * element);
     if (to && t->raw.data) {
         widen(t, t->raw.data, in_file, to);
     } else if (to) {
         struct lists l = {.to = to, .count = t->count, .element = element, .type = t->type};
 
         if (!take_lists(t, &l) || l.filled != t->count) {
-            onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                      "the model file is damaged: the tensor '%s' has %zu numbers instead of %llu",
-                      tdl_pb_text(&t->name, text, sizeof(text)), l.filled,
-                      (unsigned long long)t->count);
+            tdl_kit_damaged(
+                &im->kit,
+                "the model file is damaged: the tensor '%s' has %zu numbers instead of %llu",
+                tdl_pb_text(&t->name, text, sizeof(text)), l.filled, (unsigned long long)t->count);
             return NULL;
         }
     }

@@ -2,9 +2,9 @@
 /* What the names of an ONNX graph stand for, and inputs and outputs of nodes. */
 #include "onnx.h"
 
-#include "models/kit/kit.h"
 #include "shape.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,10 +38,10 @@ struct onnx_value *onnx_add_value(struct onnx_import *im, const struct tdl_pb *n
     char text[64];
 
     if (tdl_map_find(&im->names, &key, sizeof(key))) {
-        onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                  "the model file is damaged: two values are named "
-                  "'%s'",
-                  tdl_pb_text(name, text, sizeof(text)));
+        tdl_kit_damaged(&im->kit,
+                        "the model file is damaged: two values are named "
+                        "'%s'",
+                        tdl_pb_text(name, text, sizeof(text)));
         return NULL;
     }
     if (im->value_count == im->value_capacity) {
@@ -55,7 +55,7 @@ struct onnx_value *onnx_add_value(struct onnx_import *im, const struct tdl_pb *n
     }
     if (im->value_count == im->value_capacity ||
         !tdl_map_add(&im->names, &key, sizeof(key), im->value_count)) {
-        onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        tdl_kit_fail_memory(&im->kit);
         return NULL;
     }
     im->values[im->value_count] = (struct onnx_value){.name = *name};
@@ -73,9 +73,9 @@ bool onnx_settle(struct onnx_import *im, struct onnx_value *v)
     if (!v->initializer.data) {
         char text[64];
 
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "the model file is damaged: '%s' is read before a node writes it",
-                         tdl_pb_text(&v->name, text, sizeof(text)));
+        return tdl_kit_damaged(&im->kit,
+                               "the model file is damaged: '%s' is read before a node writes it",
+                               tdl_pb_text(&v->name, text, sizeof(text)));
     }
     if (!onnx_tensor_read(im, &v->initializer, &t))
         return false;
@@ -116,14 +116,15 @@ static struct onnx_value *input(struct onnx_import *im, uint32_t i)
     char text[64];
 
     if (!onnx_given(im, i)) {
-        onnx_fail(im, TDL_ERROR_INVALID_MODEL, "input %u is missing", i);
+        tdl_kit_damaged(&im->kit, "input %u is missing", i);
         return NULL;
     }
     v = onnx_find(im, &im->node.inputs[i]);
     if (!v) {
-        onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                  "the model file is damaged: input %u, '%s', is no value of the graph before it",
-                  i, tdl_pb_text(&im->node.inputs[i], text, sizeof(text)));
+        tdl_kit_damaged(
+            &im->kit,
+            "the model file is damaged: input %u, '%s', is no value of the graph before it", i,
+            tdl_pb_text(&im->node.inputs[i], text, sizeof(text)));
         return NULL;
     }
     const char *type = im->node.row ? im->node.row->type : "";
@@ -137,7 +138,7 @@ static struct onnx_value *input_with_elements(struct onnx_import *im, uint32_t i
     struct onnx_value *v = input(im, i);
 
     if (v && !v->operand)
-        onnx_lacks(im, "input %u has no elements", i);
+        tdl_kit_lacks(&im->kit, "input %u has no elements", i);
     return v && v->operand ? v : NULL;
 }
 
@@ -179,72 +180,36 @@ bool onnx_is_constant(struct onnx_import *im, uint32_t i)
            (!v->operand || tdl_builder_evaluate(im->builder, v->operand));
 }
 
-/* Elements of input `i` that are known now, and how many; NULL with the builder in
- * error, or without one where there are none. */
-static const void *known(struct onnx_import *im, uint32_t i, uint32_t capacity,
-                         enum tdl_dtype *dtype, uint32_t *out_count)
+/* The operand of input `i` for the kit, which names it; NULL with the builder in error, or
+ * without one where it has no elements. */
+static struct tdl_operand *known(struct onnx_import *im, uint32_t i, char what[24])
 {
-    struct onnx_value *v = input(im, i);
-    const void *data;
-    uint64_t count = 1;
+    const struct onnx_value *v = input(im, i);
 
-    *out_count = 0;
-    if (!v || !v->operand)
-        return NULL;
-    const struct tdl_tensor_params *desc = tdl_operand_get_desc(v->operand);
-    for (uint32_t d = 0; d < desc->rank; d++)
-        count *= desc->shape[d];
-    data = tdl_builder_evaluate(im->builder, v->operand);
-    if (!data)
-        onnx_lacks(im,
-                   "input %u depends on what the graph is run with; libtdl needs sizes, axes and "
-                   "the like when the model is loaded: bind the inputs that they come from to "
-                   "numbers, or export the model with fixed shapes",
-                   i);
-    else if (count > capacity)
-        onnx_lacks(im, "input %u has %llu numbers; libtdl takes up to %u", i,
-                   (unsigned long long)count, capacity);
-    else
-        *out_count = (uint32_t)count;
-    *dtype = desc->dtype;
-    return *out_count ? data : NULL;
+    snprintf(what, 24, "input %u", i);
+    return v ? v->operand : NULL;
 }
 
 bool onnx_floats(struct onnx_import *im, uint32_t i, double *list, uint32_t capacity,
                  uint32_t *out_count)
 {
-    enum tdl_dtype dtype = TDL_FLOAT32;
-    const void *data = known(im, i, capacity, &dtype, out_count);
+    char what[24];
+    struct tdl_operand *o = known(im, i, what);
 
-    for (uint32_t k = 0; k < *out_count; k++) {
-        uint16_t half;
-        float single;
-
-        if (dtype == TDL_FLOAT32) {
-            memcpy(&single, (const uint8_t *)data + 4 * (size_t)k, sizeof(single));
-            list[k] = (double)single;
-        } else if (dtype == TDL_FLOAT16) {
-            memcpy(&half, (const uint8_t *)data + 2 * (size_t)k, sizeof(half));
-            list[k] = (double)tdl_half_to_float(half);
-        } else {
-            list[k] = (double)tdl_kit_int_at(dtype, data, k);
-        }
-    }
-    return tdl_builder_status(im->builder) == TDL_OK;
+    *out_count = 0;
+    return o ? tdl_kit_floats(&im->kit, o, what, list, capacity, out_count)
+             : tdl_builder_status(im->builder) == TDL_OK;
 }
 
 bool onnx_ints(struct onnx_import *im, uint32_t i, int64_t *list, uint32_t capacity,
                uint32_t *out_count)
 {
-    enum tdl_dtype dtype = TDL_INT64;
-    const void *data = known(im, i, capacity, &dtype, out_count);
+    char what[24];
+    struct tdl_operand *o = known(im, i, what);
 
-    if (data && (dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16))
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "input %u is %s instead of integers", i,
-                         tdl_dtype_name(dtype));
-    for (uint32_t k = 0; k < *out_count; k++)
-        list[k] = tdl_kit_int_at(dtype, data, k);
-    return tdl_builder_status(im->builder) == TDL_OK;
+    *out_count = 0;
+    return o ? tdl_kit_ints(&im->kit, o, what, list, capacity, out_count)
+             : tdl_builder_status(im->builder) == TDL_OK;
 }
 
 /* ------------------------------------------------------------------- outputs */

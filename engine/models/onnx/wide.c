@@ -13,11 +13,11 @@ bool onnx_refuse_wide(struct onnx_import *im, const struct onnx_value *v)
     char text[64];
 
     return !v->wide ||
-           onnx_lacks(im,
-                      "'%s' has %u dimensions; libtdl takes up to %d, and more only between "
-                      "Reshape and Transpose: export the model with fewer (one picture, without "
-                      "dimensions of 1)",
-                      tdl_pb_text(&v->name, text, sizeof(text)), v->wide->rank, TDL_MAX_RANK);
+           tdl_kit_lacks(&im->kit,
+                         "'%s' has %u dimensions; libtdl takes up to %d, and more only between "
+                         "Reshape and Transpose: export the model with fewer (one picture, without "
+                         "dimensions of 1)",
+                         tdl_pb_text(&v->name, text, sizeof(text)), v->wide->rank, TDL_MAX_RANK);
 }
 
 const struct onnx_wide *onnx_wide(struct onnx_import *im, uint32_t i)
@@ -30,7 +30,7 @@ const struct onnx_wide *onnx_wide(struct onnx_import *im, uint32_t i)
 bool onnx_give_wide(struct onnx_import *im, struct tdl_operand *x, uint32_t rank,
                     const uint32_t *shape)
 {
-    struct onnx_wide *wide = onnx_make(im, sizeof(*wide));
+    struct onnx_wide *wide = tdl_kit_make(&im->kit, sizeof(*wide));
     uint64_t count = 1, elements = 1;
 
     for (uint32_t i = 0; i < rank && count <= INT32_MAX; i++)
@@ -40,8 +40,8 @@ bool onnx_give_wide(struct onnx_import *im, struct tdl_operand *x, uint32_t rank
     if (!wide || !x)
         return false;
     if (count != elements)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%llu elements become %llu",
-                         (unsigned long long)elements, (unsigned long long)count);
+        return tdl_kit_damaged(&im->kit, "%llu elements become %llu", (unsigned long long)elements,
+                               (unsigned long long)count);
     *wide = (struct onnx_wide){.rank = rank};
     memcpy(wide->shape, shape, rank * sizeof(*shape));
     if (!onnx_give(im, onnx_reshape(im, x, 1, &(uint32_t){(uint32_t)count})))
@@ -91,16 +91,16 @@ bool onnx_transpose_wide(struct onnx_import *im, const struct onnx_wide *w,
     const uint32_t count = find_runs(w, permutation, first, size);
 
     if (count > TDL_MAX_RANK)
-        return onnx_lacks(im,
-                          "it moves %u dimensions apart; libtdl moves up to %d: split it into "
-                          "two, of fewer dimensions each",
-                          count, TDL_MAX_RANK);
+        return tdl_kit_lacks(&im->kit,
+                             "it moves %u dimensions apart; libtdl moves up to %d: split it into "
+                             "two, of fewer dimensions each",
+                             count, TDL_MAX_RANK);
     for (uint32_t i = 0; i < w->rank; i++) {
         shape[i] = w->shape[permutation[i]];
         taken |= 1u << permutation[i];
     }
     if (taken + 1 != 1u << w->rank)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a permutation names a dimension twice");
+        return tdl_kit_damaged(&im->kit, "a permutation names a dimension twice");
     for (uint32_t i = 0; i < count; i++) {
         order[i] = 0;
         for (uint32_t k = 0; k < count; k++)

@@ -52,10 +52,7 @@ static bool read_model(struct tfjs_import *im)
 
 static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
 {
-    struct tfjs_import im = {.kit = {.builder = builder,
-                                     .source = source,
-                                     .params = source->params,
-                                     .file_bytes = source->size}};
+    struct tfjs_import im = {.kit = tdl_kit_begin(builder, source)};
 
     if (read_model(&im) && tfjs_try_states(&im) && tfjs_add_inputs(&im) && tfjs_add_outputs(&im))
         tfjs_check_states(&im);

@@ -26,10 +26,11 @@ static bool spend(struct tflite_import *im, uint64_t bytes)
 
     im->made_bytes += bytes;
     return im->made_bytes <= (uint64_t)times * im->fb.size ||
-           tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                       "the model file is damaged: its constants overlap, and together are more "
-                       "than %d times the file",
-                       times);
+           tdl_kit_damaged(
+               &im->kit,
+               "the model file is damaged: its constants overlap, and together are more "
+               "than %d times the file",
+               times);
 }
 
 void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool *out_found)
@@ -47,8 +48,8 @@ void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool 
     if (memory)
         tdl_builder_own(im->builder, memory, free);
     if (!memory || !tdl_map_add(&im->made, key, sizeof(*key), (uintptr_t)memory)) {
-        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for a constant of %llu bytes",
-                    (unsigned long long)key->bytes);
+        tdl_kit_fail(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for a constant of %llu bytes",
+                     (unsigned long long)key->bytes);
         return NULL;
     }
     return memory;
@@ -109,10 +110,11 @@ static bool compute_reals(struct tflite_import *im, const struct tflite_tensor *
         const int64_t zero = t->zeros.count ? tdl_fb_vector_i64(&im->fb, &t->zeros, z) : 0;
 
         if (!isfinite(scale))
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                               "the model file is damaged: tensor '%.80s' has a scale that is no "
-                               "number",
-                               t->name);
+            return tdl_kit_damaged(
+                &im->kit,
+                "the model file is damaged: tensor '%.80s' has a scale that is no "
+                "number",
+                t->name);
         for (uint64_t run = s * inner; run < t->elements; run += scales * inner)
             for (uint64_t i = run; i < run + inner; i++)
                 out[i] = scale * ((float)integer_at(t, i) - (float)zero);
@@ -246,7 +248,7 @@ static struct tdl_operand *scaled(struct tflite_import *im, const struct tflite_
         return NULL;
     real = tdl_builder_dequantize_linear(im->builder, numbers, scale, zero);
     if (real && !tdl_map_add(&im->made, &key, sizeof(key), (uintptr_t)real)) {
-        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        tdl_kit_fail_memory(&im->kit);
         return NULL;
     }
     return real;
@@ -283,7 +285,7 @@ static struct tdl_operand *widen(struct tflite_import *im, struct tdl_operand *h
         return (struct tdl_operand *)(uintptr_t)*found;
     wide = tdl_builder_cast(im->builder, half, TDL_FLOAT32);
     if (wide && !tdl_map_add(&im->made, &key, sizeof(key), (uintptr_t)wide)) {
-        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        tdl_kit_fail_memory(&im->kit);
         return NULL;
     }
     return wide;
@@ -321,7 +323,7 @@ static struct tdl_operand *known_operand(struct tflite_import *im, const struct 
     void *memory = malloc(size);
 
     if (!memory) {
-        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        tdl_kit_fail_memory(&im->kit);
         return NULL;
     }
     tdl_builder_own(im->builder, memory, free);
@@ -348,10 +350,10 @@ struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index)
     if (value->operand)
         return value->operand;
     if (!value->source && !value->known && !tensor.data) {
-        tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                    "the model file is damaged: tensor %d '%.80s' is read before an operator "
-                    "writes it",
-                    index, tensor.name);
+        tdl_kit_damaged(&im->kit,
+                        "the model file is damaged: tensor %d '%.80s' is read before an operator "
+                        "writes it",
+                        index, tensor.name);
         return NULL;
     }
     if (!tflite_dtype(&tensor, &dtype)) {

@@ -285,7 +285,7 @@ static bool keep(struct fold *f, const struct tflite_tensor *result, bool *out_d
         return true;
     value->known = malloc(size);
     if (!value->known)
-        return tflite_fail(f->im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        return tdl_kit_fail_memory(&f->im->kit);
     memcpy(value->known, f->out.numbers, size);
     value->known_count = f->out.count;
     value->known_rank = f->out.rank;

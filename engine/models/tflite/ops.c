@@ -12,9 +12,8 @@ bool tflite_in_step_range(struct tflite_import *im, const char *what, int32_t a,
 {
     if (a >= 1 && a <= MAX_STEP && b >= 1 && b <= MAX_STEP)
         return true;
-    return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                       "the model file is damaged: %s %dx%d is not within 1 to %d", what, a, b,
-                       MAX_STEP);
+    return tdl_kit_damaged(&im->kit, "the model file is damaged: %s %dx%d is not within 1 to %d",
+                           what, a, b, MAX_STEP);
 }
 
 /* Vertical and horizontal numbers of an options table. */
@@ -39,9 +38,8 @@ bool tflite_read_padding(struct tflite_import *im, const struct tflite_op *op,
     if (!tflite_check(im))
         return false;
     if (padding > TFLITE_PADDING_VALID)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "the model file is damaged: padding %u is neither SAME nor VALID",
-                           padding);
+        return tdl_kit_damaged(
+            &im->kit, "the model file is damaged: padding %u is neither SAME nor VALID", padding);
     *out = padding == TFLITE_PADDING_SAME ? TDL_PADDING_SAME_UPPER : TDL_PADDING_EXPLICIT;
     return true;
 }
@@ -67,10 +65,10 @@ bool tflite_read_activation(struct tflite_import *im, const struct tflite_op *op
         *out = TDL_ACTIVATION_TANH;
         return true;
     default:
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "the fused activation function %u is not supported; libtdl has none, "
-                           "RELU, RELU6 and TANH",
-                           code);
+        return tdl_kit_lacks(&im->kit,
+                             "the fused activation function %u is not supported; libtdl has none, "
+                             "RELU, RELU6 and TANH",
+                             code);
     }
 }
 
@@ -81,8 +79,8 @@ struct tdl_operand *tflite_picture(struct tflite_import *im, const struct tflite
     struct tdl_operand *operand = tflite_operand(im, op->inputs[number]);
 
     if (operand && tdl_operand_get_desc(operand)->rank != 4) {
-        tflite_fail(im, TDL_ERROR_UNSUPPORTED, "input %u has %u dimensions instead of 4", number,
-                    tdl_operand_get_desc(operand)->rank);
+        tdl_kit_lacks(&im->kit, "input %u has %u dimensions instead of 4", number,
+                      tdl_operand_get_desc(operand)->rank);
         return NULL;
     }
     return operand;
@@ -118,16 +116,15 @@ bool tflite_read_list(struct tflite_import *im, const struct tflite_op *op, uint
 
     if (!tflite_get_known(im, index, &known))
         return tflite_get_constant(im, index, &list) && /* has a text for what is computed */
-               tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "input %u is %llu numbers of type %s instead of up to %u of int32",
-                           number, (unsigned long long)list.elements, tflite_type_name(list.type),
-                           most);
+               tdl_kit_lacks(
+                   &im->kit, "input %u is %llu numbers of type %s instead of up to %u of int32",
+                   number, (unsigned long long)list.elements, tflite_type_name(list.type), most);
     *out_count = known.count;
     for (uint32_t i = 0; i < known.count; i++) {
         if (known.count > most || known.numbers[i] < INT32_MIN || known.numbers[i] > INT32_MAX)
-            return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                               "input %u is %u numbers such as %lld instead of up to %u of int32",
-                               number, known.count, (long long)known.numbers[i], most);
+            return tdl_kit_lacks(&im->kit,
+                                 "input %u is %u numbers such as %lld instead of up to %u of int32",
+                                 number, known.count, (long long)known.numbers[i], most);
         out[i] = (int32_t)known.numbers[i];
     }
     return true;
@@ -140,15 +137,14 @@ bool tflite_read_ints(struct tflite_import *im, const struct tflite_op *op, uint
 
     if (!tflite_read_list(im, op, number, count, out, &got))
         return false;
-    return got == count || tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                                       "input %u is %u numbers instead of %u", number, got, count);
+    return got == count ||
+           tdl_kit_damaged(&im->kit, "input %u is %u numbers instead of %u", number, got, count);
 }
 
 bool tflite_axis(struct tflite_import *im, int32_t axis, uint32_t rank, uint32_t *out)
 {
     if (axis < -(int32_t)rank || axis >= (int32_t)rank)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "there is no axis %d in %u dimensions",
-                           axis, rank);
+        return tdl_kit_damaged(&im->kit, "there is no axis %d in %u dimensions", axis, rank);
     *out = (uint32_t)(axis < 0 ? axis + (int32_t)rank : axis);
     return true;
 }

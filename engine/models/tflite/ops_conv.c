@@ -22,9 +22,8 @@ bool tflite_add_conv2d(struct tflite_import *im, const struct tflite_op *op)
     channels = tdl_operand_get_desc(input)->shape[3];
     filter_channels = tdl_operand_get_desc(filter)->shape[3];
     if (channels % filter_channels != 0)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "a filter of %u channels does not divide an input of %u",
-                           filter_channels, channels);
+        return tdl_kit_damaged(&im->kit, "a filter of %u channels does not divide an input of %u",
+                               filter_channels, channels);
     params.groups = channels / filter_channels;
     return tflite_set_output(im, op, tdl_builder_conv2d(im->builder, input, filter, &params));
 }
@@ -81,10 +80,10 @@ bool tflite_add_depthwise(struct tflite_import *im, const struct tflite_op *op)
     if ((constant.type != TFLITE_FLOAT32 && constant.type != TFLITE_FLOAT16 &&
          !tflite_is_quantised(&constant)) ||
         constant.rank != 4 || constant.shape[0] != 1 || constant.shape[3] % channels != 0)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "a depthwise filter %s[%u,%u,%u,%u] does not fit %u channels",
-                           tflite_type_name(constant.type), constant.shape[0], constant.shape[1],
-                           constant.shape[2], constant.shape[3], channels);
+        return tdl_kit_damaged(&im->kit,
+                               "a depthwise filter %s[%u,%u,%u,%u] does not fit %u channels",
+                               tflite_type_name(constant.type), constant.shape[0],
+                               constant.shape[1], constant.shape[2], constant.shape[3], channels);
     if (!tflite_in_step_range(im, "filter", (int32_t)constant.shape[1],
                               (int32_t)constant.shape[2]) ||
         !transpose_depthwise(im, &constant))
@@ -112,10 +111,11 @@ static bool crop_output(struct tflite_import *im, const struct tdl_operand *inpu
         const int64_t cut = (in - 1) * stride + window - out;
 
         if (cut < 0 || (!same && cut > 0) || (same && (out + stride - 1) / stride != in))
-            return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                               "an output of %lld px from %lld px with stride %lld and window "
-                               "%lld is not supported",
-                               (long long)out, (long long)in, (long long)stride, (long long)window);
+            return tdl_kit_lacks(&im->kit,
+                                 "an output of %lld px from %lld px with stride %lld and window "
+                                 "%lld is not supported",
+                                 (long long)out, (long long)in, (long long)stride,
+                                 (long long)window);
         params->pad[2 * i] = (uint32_t)(cut / 2);
         params->pad[2 * i + 1] = (uint32_t)(cut - cut / 2);
     }
@@ -162,10 +162,10 @@ bool tflite_add_transpose_conv_bias(struct tflite_import *im, const struct tflit
     if (!tflite_check(im))
         return false;
     if (words.count < 3 || word[0] < 1 || word[0] > 2 || word[3] != 0)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "options (%u bytes, padding %d, activation %d) are not those of "
-                           "MediaPipe's operator",
-                           op->custom_options.count, word[0], word[3]);
+        return tdl_kit_lacks(&im->kit,
+                             "options (%u bytes, padding %d, activation %d) are not those of "
+                             "MediaPipe's operator",
+                             op->custom_options.count, word[0], word[3]);
     if (!tflite_in_step_range(im, "stride", word[2], word[1]))
         return false;
     params.stride[0] = (uint32_t)word[2];

@@ -57,8 +57,7 @@ static bool read_resize(struct tflite_import *im, const struct tflite_op *op,
         !tflite_in_step_range(im, "size", size[0], size[1]))
         return false;
     if (corners && half)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "align_corners and half_pixel_centers exclude each other");
+        return tdl_kit_damaged(&im->kit, "align_corners and half_pixel_centers exclude each other");
     params->size[0] = (uint32_t)size[0];
     params->size[1] = (uint32_t)size[1];
     params->coordinates = corners ? TDL_RESAMPLE_ALIGN_CORNERS

@@ -16,9 +16,9 @@ static struct tdl_operand *as_rows(struct tflite_import *im, struct tdl_operand 
         count *= in->shape[i];
     if (depth == 0 || count % depth != 0 ||
         (keep && (in->rank == 0 || in->shape[in->rank - 1] != depth))) {
-        tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                    "weights of %u dimensions, [%u,%u], do not fit an input of %llu elements",
-                    weights->rank, weights->shape[0], weights->shape[1], (unsigned long long)count);
+        tdl_kit_damaged(
+            &im->kit, "weights of %u dimensions, [%u,%u], do not fit an input of %llu elements",
+            weights->rank, weights->shape[0], weights->shape[1], (unsigned long long)count);
         return NULL;
     }
     const uint32_t rows = (uint32_t)(count / depth);
@@ -45,8 +45,8 @@ bool tflite_add_fully_connected(struct tflite_import *im, const struct tflite_op
         !tflite_read_bias(im, op, 2, &params.c))
         return false;
     if (format != 0)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "weights in format %u are not supported; libtdl has DEFAULT", format);
+        return tdl_kit_lacks(&im->kit, "weights in format %u are not supported; libtdl has DEFAULT",
+                             format);
     x = as_rows(im, x, tdl_operand_get_desc(weights), keep, &shape);
     x = x ? tdl_builder_gemm(im->builder, x, weights, &params) : NULL;
     if (x && keep)
@@ -76,7 +76,7 @@ bool tflite_add_batch_matmul(struct tflite_import *im, const struct tflite_op *o
         if (!in[i] || !tflite_check(im))
             return false;
         if (tdl_operand_get_desc(in[i])->rank < 2)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "input %u is no matrix", i);
+            return tdl_kit_damaged(&im->kit, "input %u is no matrix", i);
         if (turn && !(in[i] = adjoint(im, in[i])))
             return false;
     }

@@ -39,7 +39,7 @@ bool tflite_add_pad(struct tflite_import *im, const struct tflite_op *op)
         return false;
     for (uint32_t i = 0; i < 2 * rank; i++) {
         if (sizes[i] < 0)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "padding of %d elements", sizes[i]);
+            return tdl_kit_damaged(&im->kit, "padding of %d elements", sizes[i]);
         (i % 2 ? params.after : params.before)[i / 2] = (uint32_t)sizes[i];
     }
     if (op->row->code == TFLITE_MIRROR_PAD) {
@@ -48,15 +48,14 @@ bool tflite_add_pad(struct tflite_import *im, const struct tflite_op *op)
         if (!tflite_check(im))
             return false;
         if (mode != TFLITE_MIRROR_REFLECT)
-            return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                               "mode %u is not supported; libtdl has REFLECT", mode);
+            return tdl_kit_lacks(&im->kit, "mode %u is not supported; libtdl has REFLECT", mode);
         params.mode = TDL_PAD_REFLECTION;
     }
     if (op->row->code == TFLITE_PADV2) {
         if (!tflite_get_weights(im, op->inputs[2], &value))
             return false;
         if (value.type != TFLITE_FLOAT32 || value.elements != 1 || value.data_size < 4)
-            return tflite_fail(im, TDL_ERROR_UNSUPPORTED, "the value is not one float32");
+            return tdl_kit_lacks(&im->kit, "the value is not one float32");
         memcpy(&number, value.data, sizeof(number));
         params.value = (double)number;
     }
@@ -141,8 +140,8 @@ bool tflite_add_unpack(struct tflite_import *im, const struct tflite_op *op)
     if (!x || !tflite_check(im) || !tflite_axis(im, axis, in->rank, &along))
         return false;
     if (in->shape[along] != op->output_count)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "%u outputs for %u parts", op->output_count,
-                           in->shape[along]);
+        return tdl_kit_damaged(&im->kit, "%u outputs for %u parts", op->output_count,
+                               in->shape[along]);
     return set_parts(im, op, x, NULL, along, true);
 }
 
@@ -163,7 +162,7 @@ static bool read_parts(struct tflite_import *im, const struct tflite_op *op, uin
             left -= sizes[i];
         out[i] = (uint32_t)sizes[i];
         if (sizes[i] < -1 || sizes[i] == 0 || left < 0)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "a part of %d of %u", sizes[i], whole);
+            return tdl_kit_damaged(&im->kit, "a part of %d of %u", sizes[i], whole);
     }
     if (rest >= 0)
         out[rest] = (uint32_t)left;

@@ -15,14 +15,15 @@ static bool note_source(struct tflite_import *im, int32_t in, int32_t out,
         return false;
     if ((constant.type != TFLITE_FLOAT16 && !tflite_is_quantised(&constant)) ||
         result->type != TFLITE_FLOAT32)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "%s to %s is not supported; convert the model with float16 weights, or "
-                           "integers and their scales",
-                           tflite_type_name(constant.type), tflite_type_name(result->type));
+        return tdl_kit_lacks(
+            &im->kit,
+            "%s to %s is not supported; convert the model with float16 weights, or "
+            "integers and their scales",
+            tflite_type_name(constant.type), tflite_type_name(result->type));
     if (constant.rank != result->rank ||
         memcmp(constant.shape, result->shape, sizeof(result->shape)) != 0)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "the model file is damaged: tensors %d and %d differ in shape", in, out);
+        return tdl_kit_damaged(
+            &im->kit, "the model file is damaged: tensors %d and %d differ in shape", in, out);
     im->values[out].source = (im->values[in].source ? im->values[in].source : in + 1);
     return true;
 }
@@ -37,9 +38,9 @@ bool tflite_add_densify(struct tflite_import *im, const struct tflite_op *op)
         return false;
     if (constant.type != result.type || constant.rank != result.rank ||
         memcmp(constant.shape, result.shape, sizeof(result.shape)) != 0)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "the model file is damaged: tensors %d and %d differ in type or shape",
-                           in, out);
+        return tdl_kit_damaged(
+            &im->kit, "the model file is damaged: tensors %d and %d differ in type or shape", in,
+            out);
     im->values[out].source = im->values[in].source ? im->values[in].source : in + 1;
     return true;
 }
@@ -77,10 +78,11 @@ bool tflite_add_cast(struct tflite_import *im, const struct tflite_op *op)
         !tflite_get_tensor(im, op->outputs[0], &to))
         return false;
     if (tflite_is_quantised(&from) || tflite_is_quantised(&to))
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "tensors %d and %d, one of them quantised, cannot be cast: convert the "
-                           "model with QUANTIZE and DEQUANTIZE",
-                           op->inputs[0], op->outputs[0]);
+        return tdl_kit_lacks(
+            &im->kit,
+            "tensors %d and %d, one of them quantised, cannot be cast: convert the "
+            "model with QUANTIZE and DEQUANTIZE",
+            op->inputs[0], op->outputs[0]);
     if (!tflite_dtype(&to, &dtype))
         return tflite_fail_type(im, op->outputs[0], &to);
     if (to.type != TFLITE_BOOL)

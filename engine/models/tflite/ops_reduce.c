@@ -104,7 +104,7 @@ static struct tdl_operand *with_last(struct tflite_import *im, const struct tfli
 
     *out_last = rank - 1;
     if (x && rank == 0) {
-        tflite_fail(im, TDL_ERROR_INVALID_MODEL, "the input has no dimension");
+        tdl_kit_damaged(&im->kit, "the input has no dimension");
         return NULL;
     }
     return x;

@@ -15,16 +15,14 @@ static bool resolve_shape(struct tflite_import *im, uint64_t count, const int32_
         if (sizes[i] == -1 && rest < 0)
             rest = (int)i;
         else if (sizes[i] < 1)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "a shape with size %d in dimension %u",
-                               sizes[i], i);
+            return tdl_kit_damaged(&im->kit, "a shape with size %d in dimension %u", sizes[i], i);
         else if ((product *= (uint64_t)sizes[i]) > count)
             break;
         out[i] = (uint32_t)sizes[i];
     }
     if (product > count || count % product != 0 || (rest < 0 && product != count))
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "a shape of %llu elements for an input of %llu",
-                           (unsigned long long)product, (unsigned long long)count);
+        return tdl_kit_damaged(&im->kit, "a shape of %llu elements for an input of %llu",
+                               (unsigned long long)product, (unsigned long long)count);
     if (rest >= 0)
         out[rest] = (uint32_t)(count / product);
     return true;
@@ -125,7 +123,7 @@ bool tflite_add_tile(struct tflite_import *im, const struct tflite_op *op)
         return false;
     for (uint32_t i = 0; i < rank; i++) {
         if (times[i] < 1)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "dimension %u %d times", i, times[i]);
+            return tdl_kit_damaged(&im->kit, "dimension %u %d times", i, times[i]);
         repetitions[i] = (uint32_t)times[i];
     }
     return tflite_set_output(im, op, tdl_builder_tile(im->builder, x, repetitions));
@@ -147,8 +145,8 @@ static bool set_expanded(struct tflite_import *im, const struct tflite_op *op,
             return false;
         for (uint32_t i = 0; i < result.rank; i++) {
             if (sizes[i] < 1)
-                return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                                   "a shape with size %d in dimension %u", sizes[i], i);
+                return tdl_kit_damaged(&im->kit, "a shape with size %d in dimension %u", sizes[i],
+                                       i);
             result.shape[i] = (uint32_t)sizes[i];
         }
     }
@@ -179,8 +177,9 @@ bool tflite_add_zeros_like(struct tflite_import *im, const struct tflite_op *op)
 bool tflite_add_only_known(struct tflite_import *im, const struct tflite_op *op)
 {
     (void)op;
-    return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                       "libtdl computes it from known integers only, up to %d of them; convert the "
-                       "model with fixed shapes",
-                       TFLITE_MAX_KNOWN);
+    return tdl_kit_lacks(
+        &im->kit,
+        "libtdl computes it from known integers only, up to %d of them; convert the "
+        "model with fixed shapes",
+        TFLITE_MAX_KNOWN);
 }

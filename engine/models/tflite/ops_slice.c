@@ -18,8 +18,8 @@ bool tflite_add_slice(struct tflite_import *im, const struct tflite_op *op)
         return false;
     for (uint32_t i = 0; i < rank; i++) {
         if (start[i] < 0 || size[i] < -1 || size[i] == 0)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                               "%d elements from %d on in dimension %u", size[i], start[i], i);
+            return tdl_kit_damaged(&im->kit, "%d elements from %d on in dimension %u", size[i],
+                                   start[i], i);
         params.start[i] = (uint32_t)start[i];
         params.size[i] = size[i] < 0 ? 0 : (uint32_t)size[i];
     }
@@ -45,9 +45,9 @@ static bool read_entries(struct tflite_import *im, const struct tflite_op *op, s
     for (uint32_t i = 0; i < 5; i++)
         *masks[i] = (uint32_t)tdl_fb_i32(&im->fb, &op->options, fields[i], 0);
     if (tdl_fb_u8(&im->fb, &op->options, TFLITE_STRIDED_OFFSET, 0))
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "ends that count from the begin are not supported; convert the model "
-                           "with an older TensorFlow");
+        return tdl_kit_lacks(&im->kit,
+                             "ends that count from the begin are not supported; convert the model "
+                             "with an older TensorFlow");
     return tflite_check(im) && tflite_read_list(im, op, 1, 2 * TDL_MAX_RANK, e->begin, &e->count) &&
            tflite_read_ints(im, op, 2, e->count, e->end) &&
            tflite_read_ints(im, op, 3, e->count, e->step);
@@ -77,9 +77,9 @@ static bool take(struct tflite_import *im, const struct entries *e, uint32_t i, 
         end = begin + 1;
     if (e->step[i] == 0 || e->step[i] == INT32_MIN || begin == size ||
         (forwards ? end <= begin : begin <= end))
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "nothing is left of %lld elements from %d to %d by steps of %d",
-                           (long long)size, e->begin[i], e->end[i], e->step[i]);
+        return tdl_kit_damaged(&im->kit,
+                               "nothing is left of %lld elements from %d to %d by steps of %d",
+                               (long long)size, e->begin[i], e->end[i], e->step[i]);
     params->start[dimension] = (uint32_t)begin;
     params->size[dimension] = (uint32_t)llabs(end - begin);
     params->step[dimension] = one ? 1 : e->step[i];
@@ -102,8 +102,7 @@ static bool walk_entries(struct tflite_import *im, const struct entries *e,
         uint32_t whole = !skip ? 0 : in->rank - dimension - (end ? 0 : named);
 
         if (named > in->rank - dimension || rank + whole + 1 > 2 * TDL_MAX_RANK)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "%u places in %u dimensions", e->count,
-                               in->rank);
+            return tdl_kit_damaged(&im->kit, "%u places in %u dimensions", e->count, in->rank);
         for (; whole > 0; whole--)
             out_shape[rank++] = in->shape[dimension++];
         if (skip)
@@ -185,10 +184,10 @@ bool tflite_add_gather(struct tflite_import *im, const struct tflite_op *op)
         !tflite_axis(im, axis, tdl_operand_get_desc(x)->rank, &along))
         return false;
     if (batch != 0 && batch != (int32_t)along)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "%d batch dimensions and axis %u are not supported; libtdl has 0, or "
-                           "as many as are before the axis",
-                           batch, along);
+        return tdl_kit_lacks(&im->kit,
+                             "%d batch dimensions and axis %u are not supported; libtdl has 0, or "
+                             "as many as are before the axis",
+                             batch, along);
     return tflite_set_output(im, op,
                              batch ? gather_in_step(im, x, indices, along)
                                    : tdl_builder_gather(im->builder, x, indices, along));
@@ -215,8 +214,7 @@ bool tflite_add_scatter_nd(struct tflite_import *im, const struct tflite_op *op)
         return false;
     for (uint32_t i = 0; i < rank; i++) {
         if (list[i] < 1)
-            return tflite_fail(im, TDL_ERROR_UNSUPPORTED, "a result of %d elements in dimension %u",
-                               list[i], i);
+            return tdl_kit_lacks(&im->kit, "a result of %d elements in dimension %u", list[i], i);
         shape[i] = (uint32_t)list[i];
     }
     x = tflite_zero(im, tdl_operand_get_desc(updates)->dtype);
@@ -235,7 +233,7 @@ bool tflite_add_top_k(struct tflite_import *im, const struct tflite_op *op)
     if (!x || !tflite_read_ints(im, op, 1, 1, &k))
         return false;
     if (rank < 1 || k < 1)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED, "the %d largest of %u dimensions", k, rank);
+        return tdl_kit_lacks(&im->kit, "the %d largest of %u dimensions", k, rank);
     indices = tdl_builder_top_k(im->builder, x, rank - 1,
                                 &(struct tdl_top_k_params){.count = (uint32_t)k});
     if (!indices || !tflite_set_output_at(
@@ -254,7 +252,7 @@ static struct tdl_operand *count_up(struct tflite_import *im, const struct tdl_t
     int64_t *numbers = malloc(size);
 
     if (!numbers) {
-        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for %u classes", count);
+        tdl_kit_fail(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for %u classes", count);
         return NULL;
     }
     tdl_builder_own(im->builder, numbers, free);
@@ -284,8 +282,8 @@ bool tflite_add_one_hot(struct tflite_import *im, const struct tflite_op *op)
         return false;
     if (depth < 1 || depth > MAX_CLASSES || (x->dtype != TDL_INT32 && x->dtype != TDL_INT64) ||
         x->rank == TDL_MAX_RANK)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED, "%d classes of %s of rank %u", depth,
-                           tdl_dtype_name(x->dtype), x->rank);
+        return tdl_kit_lacks(&im->kit, "%d classes of %s of rank %u", depth,
+                             tdl_dtype_name(x->dtype), x->rank);
     ones = (struct tdl_tensor_params){.dtype = x->dtype, .rank = x->rank + 1};
     for (uint32_t i = 0; i <= x->rank; i++) {
         shape[i] = i < along ? x->shape[i] : i == along ? 1 : x->shape[i - 1];
@@ -311,8 +309,8 @@ static struct tdl_operand *put_border(struct tflite_import *im, struct tdl_opera
         const int64_t before = border[2 * i], after = border[2 * i + 1];
 
         if (before < 0 || after < 0 || (cut && before + after >= in->shape[1 + i])) {
-            tflite_fail(im, TDL_ERROR_INVALID_MODEL, "a border of %lld and %lld at %u elements",
-                        (long long)before, (long long)after, in->shape[1 + i]);
+            tdl_kit_damaged(&im->kit, "a border of %lld and %lld at %u elements", (long long)before,
+                            (long long)after, in->shape[1 + i]);
             return NULL;
         }
         pad.before[1 + i] = slice.start[1 + i] = (uint32_t)before;
@@ -367,12 +365,12 @@ static bool check_blocks(struct tflite_import *im, const struct tdl_tensor_param
             return false;
         blocks *= (uint64_t)block[i];
         if (!back && in->shape[1 + i] % (uint32_t)block[i] != 0)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "blocks of %d do not divide %u",
-                               block[i], in->shape[1 + i]);
+            return tdl_kit_damaged(&im->kit, "blocks of %d do not divide %u", block[i],
+                                   in->shape[1 + i]);
     }
     return !back || in->shape[0] % blocks == 0 ||
-           tflite_fail(im, TDL_ERROR_INVALID_MODEL, "%llu blocks do not divide %u images",
-                       (unsigned long long)blocks, in->shape[0]);
+           tdl_kit_damaged(&im->kit, "%llu blocks do not divide %u images",
+                           (unsigned long long)blocks, in->shape[0]);
 }
 
 /* SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND. */
@@ -388,10 +386,10 @@ bool tflite_add_batches_of_blocks(struct tflite_import *im, const struct tflite_
         !tflite_read_ints(im, op, 2, 2 * spatial, border))
         return false;
     if (spatial < 1 || in->rank < 1 + spatial || in->rank + spatial > TDL_MAX_RANK)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "blocks of %u dimensions in %u are not supported; libtdl has those of "
-                           "images",
-                           spatial, in->rank);
+        return tdl_kit_lacks(&im->kit,
+                             "blocks of %u dimensions in %u are not supported; libtdl has those of "
+                             "images",
+                             spatial, in->rank);
     if (!back && !(x = put_border(im, x, border, spatial, false)))
         return false;
     if (!check_blocks(im, tdl_operand_get_desc(x), block, spatial, back))

@@ -21,9 +21,9 @@ bool tflite_is_new(struct tflite_import *im, int32_t index, const struct tflite_
 
     if (!value->operand && !value->source && !value->known && !tensor->data)
         return true;
-    return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                       "the model file is damaged: tensor %d '%.80s' is written twice", index,
-                       tensor->name);
+    return tdl_kit_damaged(&im->kit,
+                           "the model file is damaged: tensor %d '%.80s' is written twice", index,
+                           tensor->name);
 }
 
 /* The sizes that the file knows, are what the builder inferred. */
@@ -35,10 +35,10 @@ static bool check_shape(struct tflite_import *im, int32_t index,
 
     for (uint32_t i = 0; same && i < desc->rank; i++)
         same = desc->shape[i] == tensor->shape[i] || tensor->open[i];
-    return same || tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                               "the operator gives %s, the file says %s for tensor %d '%.80s'",
-                               shape_text(desc->rank, desc->shape, got),
-                               shape_text(tensor->rank, tensor->shape, file), index, tensor->name);
+    return same || tdl_kit_damaged(
+                       &im->kit, "the operator gives %s, the file says %s for tensor %d '%.80s'",
+                       shape_text(desc->rank, desc->shape, got),
+                       shape_text(tensor->rank, tensor->shape, file), index, tensor->name);
 }
 
 bool tflite_set_output_at(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
@@ -55,11 +55,10 @@ bool tflite_set_output_at(struct tflite_import *im, const struct tflite_op *op, 
         return tflite_fail_type(im, index, &tensor);
     desc = tdl_operand_get_desc(operand);
     if (desc->dtype != dtype)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "the operator gives %s, the file says %s%s for tensor %d '%.80s'",
-                           tdl_dtype_name(desc->dtype),
-                           tflite_is_quantised(&tensor) ? "quantised " : "",
-                           tflite_type_name(tensor.type), index, tensor.name);
+        return tdl_kit_lacks(
+            &im->kit, "the operator gives %s, the file says %s%s for tensor %d '%.80s'",
+            tdl_dtype_name(desc->dtype), tflite_is_quantised(&tensor) ? "quantised " : "",
+            tflite_type_name(tensor.type), index, tensor.name);
     if (!check_shape(im, index, desc, &tensor))
         return false;
     im->values[index].operand = operand;

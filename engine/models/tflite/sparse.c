@@ -36,10 +36,10 @@ struct walk {
 static bool fail_damaged(struct tflite_import *im, const struct tflite_tensor *t)
 {
     return tflite_check(im) &&
-           tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                       "the model file is damaged: what the sparse tensor '%.80s' has does not "
-                       "fit its shape",
-                       t->name);
+           tdl_kit_damaged(&im->kit,
+                           "the model file is damaged: what the sparse tensor '%.80s' has does not "
+                           "fit its shape",
+                           t->name);
 }
 
 /* --------------------------------------------------------------- the levels */
@@ -187,9 +187,9 @@ bool tflite_densify(struct tflite_import *im, const struct tdl_fb_table *sparsit
     bool found;
 
     if (t->type == TFLITE_INT4 || element == 0)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "tensor '%.80s' is sparse and %s; convert the model with dense weights",
-                           t->name, tflite_type_name(t->type));
+        return tdl_kit_lacks(
+            &im->kit, "tensor '%.80s' is sparse and %s; convert the model with dense weights",
+            t->name, tflite_type_name(t->type));
     im->has_sparse = true;
     if (!read_levels(im, sparsity, t, &w) || !(w.to = tflite_make(im, &key, &found)))
         return false;

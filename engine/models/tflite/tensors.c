@@ -3,8 +3,6 @@
  * of constants. */
 #include "tflite.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Elements of one tensor; more would not fit the 32-bit sizes of kernels. */
@@ -12,31 +10,13 @@
 
 /* ----------------------------------------------------------------- errors */
 
-bool tflite_fail(struct tflite_import *im, enum tdl_result result, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    /* Names come from the file; a terminal or GLib must not choke on them. */
-    for (char *c = text; *c; c++) {
-        if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7e)
-            *c = '?';
-    }
-    tdl_builder_fail(im->builder, result, "%s", text);
-    return false;
-}
-
 bool tflite_check(struct tflite_import *im)
 {
     if (!im->fb.error)
         return true;
-    return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                       "the model file is damaged: %s (byte %llu of %llu); get the file again",
-                       im->fb.error, (unsigned long long)im->fb.error_pos,
-                       (unsigned long long)im->fb.size);
+    return tdl_kit_damaged(
+        &im->kit, "the model file is damaged: %s (byte %llu of %llu); get the file again",
+        im->fb.error, (unsigned long long)im->fb.error_pos, (unsigned long long)im->fb.size);
 }
 
 /* ---------------------------------------------------------------- tensors */
@@ -52,26 +32,25 @@ static bool read_shape(struct tflite_import *im, const struct tdl_fb_table *tabl
     if (!tflite_check(im))
         return false;
     if (shape.count > TDL_MAX_RANK)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "tensor %d '%.80s' has %u dimensions; libtdl takes up to %u", index,
-                           out->name, shape.count, TDL_MAX_RANK);
+        return tdl_kit_lacks(&im->kit, "tensor %d '%.80s' has %u dimensions; libtdl takes up to %u",
+                             index, out->name, shape.count, TDL_MAX_RANK);
     out->rank = shape.count;
     out->elements = 1;
     for (uint32_t i = 0; i < shape.count; i++) {
         const int32_t size = tdl_fb_vector_i32(&im->fb, &shape, i);
 
         if (size < 1)
-            return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                               "tensor %d '%.80s' has size %d in dimension %u; convert the model "
-                               "with fixed shapes",
-                               index, out->name, size, i);
+            return tdl_kit_lacks(&im->kit,
+                                 "tensor %d '%.80s' has size %d in dimension %u; convert the model "
+                                 "with fixed shapes",
+                                 index, out->name, size, i);
         out->shape[i] = (uint32_t)size;
         if (signature.count == shape.count)
             out->open[i] = tdl_fb_vector_i32(&im->fb, &signature, i) < 0;
         out->elements *= (uint32_t)size; /* ≤ 2^30 · 2^31 */
         if (out->elements > MAX_ELEMENTS)
-            return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                               "tensor %d '%.80s' has more than 2^30 elements", index, out->name);
+            return tdl_kit_lacks(&im->kit, "tensor %d '%.80s' has more than 2^30 elements", index,
+                                 out->name);
     }
     return tflite_check(im);
 }
@@ -93,22 +72,23 @@ static bool read_quantisation(struct tflite_import *im, const struct tdl_fb_tabl
     if (out->scales.count == 0 && details == 0)
         return true;
     if (details != 0)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "tensor %d '%.80s' is quantised in a way of its own (%u); convert the "
-                           "model with scales and zero points",
-                           index, out->name, details);
+        return tdl_kit_lacks(&im->kit,
+                             "tensor %d '%.80s' is quantised in a way of its own (%u); convert the "
+                             "model with scales and zero points",
+                             index, out->name, details);
     out->axis = (uint32_t)axis;
     if (out->scales.count > 1 &&
         (axis < 0 || out->axis >= out->rank || out->shape[out->axis] != out->scales.count))
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "the model file is damaged: tensor %d '%.80s' has %u scales along "
-                           "dimension %d",
-                           index, out->name, out->scales.count, axis);
+        return tdl_kit_damaged(&im->kit,
+                               "the model file is damaged: tensor %d '%.80s' has %u scales along "
+                               "dimension %d",
+                               index, out->name, out->scales.count, axis);
     if (out->zeros.count > 1 && out->zeros.count != out->scales.count)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "the model file is damaged: tensor %d '%.80s' has %u scales and %u zero "
-                           "points",
-                           index, out->name, out->scales.count, out->zeros.count);
+        return tdl_kit_damaged(
+            &im->kit,
+            "the model file is damaged: tensor %d '%.80s' has %u scales and %u zero "
+            "points",
+            index, out->name, out->scales.count, out->zeros.count);
     return true;
 }
 
@@ -135,10 +115,10 @@ static bool read_buffer(struct tflite_import *im, const struct tdl_fb_table *ten
         out->data_size = data.count;
     } else if (offset > 1) { /* 0 and 1 mean none */
         if (offset > im->fb.size || size > im->fb.size - offset)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                               "the model file is damaged: the data of tensor %d '%.80s' lie "
-                               "outside the file",
-                               index, out->name);
+            return tdl_kit_damaged(&im->kit,
+                                   "the model file is damaged: the data of tensor %d '%.80s' lie "
+                                   "outside the file",
+                                   index, out->name);
         out->data = size > 0 ? im->fb.data + offset : NULL;
         out->data_size = size;
     }
@@ -152,8 +132,8 @@ bool tflite_get_tensor(struct tflite_import *im, int32_t index, struct tflite_te
 
     memset(out, 0, sizeof(*out));
     if (index < 0 || (uint32_t)index >= im->tensors.count)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "there is no tensor %d, only %u", index,
-                           im->tensors.count);
+        return tdl_kit_damaged(&im->kit, "there is no tensor %d, only %u", index,
+                               im->tensors.count);
     table = tdl_fb_vector_table(&im->fb, &im->tensors, (uint32_t)index);
     name = tdl_fb_string(&im->fb, &table, TFLITE_TENSOR_NAME);
     out->name = name ? name : "";
@@ -161,24 +141,24 @@ bool tflite_get_tensor(struct tflite_import *im, int32_t index, struct tflite_te
     if (!read_shape(im, &table, index, out))
         return false;
     if (tdl_fb_u8(&im->fb, &table, TFLITE_TENSOR_IS_VARIABLE, 0))
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "tensor %d '%.80s' is a variable kept between runs; convert the model "
-                           "with its state as inputs and outputs",
-                           index, out->name);
+        return tdl_kit_lacks(&im->kit,
+                             "tensor %d '%.80s' is a variable kept between runs; convert the model "
+                             "with its state as inputs and outputs",
+                             index, out->name);
     out->sparse = tdl_fb_has(&im->fb, &table, TFLITE_TENSOR_SPARSITY);
     if (!read_quantisation(im, &table, index, out) || !read_buffer(im, &table, index, out))
         return false;
     return !out->sparse || out->data ||
-           tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                       "tensor %d '%.80s' is sparse and computed; convert the model with dense "
-                       "ones, but for weights",
-                       index, out->name);
+           tdl_kit_lacks(&im->kit,
+                         "tensor %d '%.80s' is sparse and computed; convert the model with dense "
+                         "ones, but for weights",
+                         index, out->name);
 }
 
 bool tflite_fail_type(struct tflite_import *im, int32_t index, const struct tflite_tensor *tensor)
 {
-    return tflite_fail(
-        im, TDL_ERROR_UNSUPPORTED,
+    return tdl_kit_lacks(
+        &im->kit,
         "tensor %d '%.80s' is %s; libtdl takes float32, integers as they are or with "
         "scales, and weights of float16 and int4: convert the model to one of these",
         index, tensor->name, tflite_type_name(tensor->type));
@@ -261,8 +241,8 @@ bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_
     if (!tflite_get_tensor(im, index, out))
         return false;
     if (!out->data)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "tensor %d '%.80s' must be constant and is computed", index, out->name);
+        return tdl_kit_lacks(&im->kit, "tensor %d '%.80s' must be constant and is computed", index,
+                             out->name);
     if (tflite_type_size(out->type) == 0)
         return tflite_fail_type(im, index, out);
     if (out->sparse && !densify(im, index, out))
@@ -270,10 +250,10 @@ bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_
     const uint64_t needed = out->type == TFLITE_INT4 ? (out->elements + 1) / 2
                                                      : out->elements * tflite_type_size(out->type);
     if (out->data_size != needed)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "the model file is damaged: tensor %d '%.80s' has %llu bytes of data "
-                           "and needs %llu",
-                           index, out->name, (unsigned long long)out->data_size,
-                           (unsigned long long)needed);
+        return tdl_kit_damaged(
+            &im->kit,
+            "the model file is damaged: tensor %d '%.80s' has %llu bytes of data "
+            "and needs %llu",
+            index, out->name, (unsigned long long)out->data_size, (unsigned long long)needed);
     return true;
 }

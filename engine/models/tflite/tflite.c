@@ -34,9 +34,9 @@ static bool read_args(struct tflite_import *im, const struct tdl_fb_table *table
     for (uint32_t i = 0; i < list.count && i < TFLITE_MAX_ARGS; i++) {
         out_args[i] = tdl_fb_vector_i32(&im->fb, &list, i);
         if (out_args[i] < -1 || out_args[i] >= (int64_t)im->tensors.count)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                               "the model file is damaged: there is no tensor %d, only %u",
-                               out_args[i], im->tensors.count);
+            return tdl_kit_damaged(&im->kit,
+                                   "the model file is damaged: there is no tensor %d, only %u",
+                                   out_args[i], im->tensors.count);
     }
     return true;
 }
@@ -45,10 +45,10 @@ static bool fail_unknown(struct tflite_import *im, const struct tflite_op *op, i
 {
     const char *name = tflite_code_name(code);
 
-    return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                       "operator %u %s (builtin code %d) is not supported; convert the model "
-                       "without it, or cut it off behind its inputs",
-                       op->index, name ? name : "of an unknown kind", code);
+    return tdl_kit_lacks(&im->kit,
+                         "operator %u %s (builtin code %d) is not supported; convert the model "
+                         "without it, or cut it off behind its inputs",
+                         op->index, name ? name : "of an unknown kind", code);
 }
 
 /* Finds the row for an operator's code and checks the version. Sets the label
@@ -71,17 +71,18 @@ static bool resolve_code(struct tflite_import *im, const struct tdl_fb_table *ta
         return false;
     op->row = tflite_find_row(code, custom);
     if (!op->row && code == TFLITE_CUSTOM)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "operator %u CUSTOM '%.64s' is not supported; convert the model to "
-                           "TensorFlow Lite's builtin operators",
-                           op->index, custom ? custom : "");
+        return tdl_kit_lacks(&im->kit,
+                             "operator %u CUSTOM '%.64s' is not supported; convert the model to "
+                             "TensorFlow Lite's builtin operators",
+                             op->index, custom ? custom : "");
     if (!op->row)
         return fail_unknown(im, op, code);
     if (version < 1 || version > op->row->max_version)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "operator %u %s has version %d; libtdl knows versions 1 to %d: convert "
-                           "the model with an older TensorFlow",
-                           op->index, op->row->name, version, op->row->max_version);
+        return tdl_kit_lacks(
+            &im->kit,
+            "operator %u %s has version %d; libtdl knows versions 1 to %d: convert "
+            "the model with an older TensorFlow",
+            op->index, op->row->name, version, op->row->max_version);
     snprintf(label, sizeof(label), "operator %u %s", op->index, op->row->name);
     tdl_builder_set_label(im->builder, label);
     return true;
@@ -98,9 +99,9 @@ static bool read_options(struct tflite_import *im, const struct tdl_fb_table *ta
     if (op->row->options_type == 0 || type == 0) /* none needed, or all of them defaults */
         return true;
     if (type != op->row->options_type)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "the model file is damaged: options of kind %u instead of %u", type,
-                           op->row->options_type);
+        return tdl_kit_damaged(&im->kit,
+                               "the model file is damaged: options of kind %u instead of %u", type,
+                               op->row->options_type);
     op->options = tdl_fb_sub_table(&im->fb, table, TFLITE_OPERATOR_OPTIONS);
     return tflite_check(im);
 }
@@ -116,13 +117,13 @@ static bool import_operator(struct tflite_import *im, uint32_t index)
         !read_args(im, &table, TFLITE_OPERATOR_OUTPUTS, op.outputs, &op.output_count))
         return false;
     if (op.input_count < op.row->min_inputs || op.input_count > op.row->max_inputs)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "%u inputs instead of %u to %u",
-                           op.input_count, op.row->min_inputs, op.row->max_inputs);
+        return tdl_kit_damaged(&im->kit, "%u inputs instead of %u to %u", op.input_count,
+                               op.row->min_inputs, op.row->max_inputs);
     if (op.output_count < 1 || op.output_count > op.row->max_outputs || op.outputs[0] < 0)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           op.row->max_outputs == 1 ? "%u outputs instead of one"
-                                                    : "%u outputs instead of 1 to %u",
-                           op.output_count, op.row->max_outputs);
+        return tdl_kit_damaged(&im->kit,
+                               op.row->max_outputs == 1 ? "%u outputs instead of one"
+                                                        : "%u outputs instead of 1 to %u",
+                               op.output_count, op.row->max_outputs);
     if (!tflite_fold(im, &op, &folded))
         return false;
     return (folded || op.row->add(im, &op)) && tdl_builder_status(im->builder) == TDL_OK;
@@ -138,8 +139,8 @@ static bool open_model(struct tflite_import *im)
     int32_t version;
 
     if (im->fb.error)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "not a TensorFlow Lite model: %s; give a .tflite file", im->fb.error);
+        return tdl_kit_damaged(&im->kit, "not a TensorFlow Lite model: %s; give a .tflite file",
+                               im->fb.error);
     version = tdl_fb_i32(&im->fb, &model, TFLITE_MODEL_VERSION, 0);
     subgraphs = tdl_fb_vector_of(&im->fb, &model, TFLITE_MODEL_SUBGRAPHS, 4);
     im->codes = tdl_fb_vector_of(&im->fb, &model, TFLITE_MODEL_OPERATOR_CODES, 4);
@@ -147,15 +148,15 @@ static bool open_model(struct tflite_import *im)
     if (!tflite_check(im))
         return false;
     if (version != TFLITE_VERSION)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "the model has schema version %d; libtdl reads version %d: convert it "
-                           "with TensorFlow 2",
-                           version, TFLITE_VERSION);
+        return tdl_kit_lacks(&im->kit,
+                             "the model has schema version %d; libtdl reads version %d: convert it "
+                             "with TensorFlow 2",
+                             version, TFLITE_VERSION);
     if (subgraphs.count != 1)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "the model has %u subgraphs; libtdl takes one: convert it without "
-                           "control flow",
-                           subgraphs.count);
+        return tdl_kit_lacks(&im->kit,
+                             "the model has %u subgraphs; libtdl takes one: convert it without "
+                             "control flow",
+                             subgraphs.count);
     subgraph = tdl_fb_vector_table(&im->fb, &subgraphs, 0);
     im->tensors = tdl_fb_vector_of(&im->fb, &subgraph, TFLITE_SUBGRAPH_TENSORS, 4);
     im->inputs = tdl_fb_vector_of(&im->fb, &subgraph, TFLITE_SUBGRAPH_INPUTS, 4);
@@ -164,12 +165,12 @@ static bool open_model(struct tflite_import *im)
     if (!tflite_check(im))
         return false;
     if (im->inputs.count == 0 || im->outputs.count == 0)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "the model has %u inputs and %u outputs",
-                           im->inputs.count, im->outputs.count);
+        return tdl_kit_damaged(&im->kit, "the model has %u inputs and %u outputs", im->inputs.count,
+                               im->outputs.count);
     im->values = calloc((size_t)im->tensors.count + 1, sizeof(*im->values));
     if (!im->values)
-        return tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for %u tensors",
-                           im->tensors.count);
+        return tdl_kit_fail(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for %u tensors",
+                            im->tensors.count);
     return true;
 }
 
@@ -214,9 +215,9 @@ static bool import_inputs(struct tflite_import *im)
         if (!tflite_dtype(&tensor, &desc.dtype))
             return tflite_fail_type(im, index, &tensor);
         if (im->values[index].operand || tensor.data)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                               "the model file is damaged: input %u, tensor %d '%.80s', is %s", i,
-                               index, tensor.name, tensor.data ? "constant" : "listed twice");
+            return tdl_kit_damaged(
+                &im->kit, "the model file is damaged: input %u, tensor %d '%.80s', is %s", i, index,
+                tensor.name, tensor.data ? "constant" : "listed twice");
         desc.rank = tensor.rank;
         memcpy(desc.shape, tensor.shape, sizeof(desc.shape));
         bind_open(im, &tensor, binding_name(&tensor, "input", i, text), &desc);
@@ -241,10 +242,11 @@ static bool import_outputs(struct tflite_import *im, const struct tdl_model_sour
             return false;
         if (tensor.data || im->values[index].source ||
             (!im->values[index].operand && !im->values[index].known))
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                               "the model file is damaged: no operator writes output %u, tensor "
-                               "%d '%.80s'",
-                               i, index, tensor.name);
+            return tdl_kit_damaged(
+                &im->kit,
+                "the model file is damaged: no operator writes output %u, tensor "
+                "%d '%.80s'",
+                i, index, tensor.name);
         if (!tflite_operand(im, index) ||
             !tdl_model_output(im->builder, source, binding_name(&tensor, "output", i, text),
                               tflite_operand(im, index)))
@@ -255,8 +257,10 @@ static bool import_outputs(struct tflite_import *im, const struct tdl_model_sour
 
 static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
 {
-    struct tflite_import im = {
-        .builder = builder, .source = source, .fb = {.data = source->data, .size = source->size}};
+    struct tflite_import im = {.kit = tdl_kit_begin(builder, source),
+                               .builder = builder,
+                               .source = source,
+                               .fb = {.data = source->data, .size = source->size}};
     bool ok = open_model(&im) && import_inputs(&im);
     for (uint32_t i = 0; ok && i < im.operators.count; i++)
         ok = import_operator(&im, i);

@@ -6,7 +6,7 @@
 #define TDL_TFLITE_H
 
 #include "flatbuffer.h"
-#include "models/format.h"
+#include "models/kit/kit.h"
 #include "schema.h"
 
 #include "map.h"
@@ -38,7 +38,8 @@ struct tflite_value {
 };
 
 struct tflite_import {
-    struct tdl_builder *builder;
+    struct tdl_kit kit;
+    struct tdl_builder *builder; /* the kit's */
     const struct tdl_model_source *source;
     uint64_t bound; /* dimensions that the caller said, as bits */
     struct tdl_flatbuffer fb;
@@ -102,10 +103,7 @@ const char *tflite_code_name(int32_t code);
 /* "float16" and so on, for messages. */
 const char *tflite_type_name(uint8_t type);
 
-/* Puts the builder in its error state; false for convenience. */
-bool tflite_fail(struct tflite_import *im, enum tdl_result result, const char *format, ...)
-    TDL_PRINTF(3, 4);
-/* The same as INVALID_MODEL if the reader found a wrong offset; else true. */
+/* INVALID_MODEL if the reader found a wrong offset, false for convenience; else true. */
 bool tflite_check(struct tflite_import *im);
 /* "it is of a type that libtdl does not take": false for convenience. */
 bool tflite_fail_type(struct tflite_import *im, int32_t index, const struct tflite_tensor *tensor);
