@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A cache file (cache.h) that is damaged is ignored: the driver checks Vulkan's
+ * A cache file (cache_file.h) that is damaged is ignored: the driver checks Vulkan's
  * header, and the checksum in front of it covers the rest.
  */
 #include "pipeline.h"

@@ -77,7 +77,7 @@ gboolean gst_tdl_video_from_caps(const GstCaps *caps, struct gst_tdl_video *out_
 
 /* A drm-format ("NV12", "XR24:0x0100000000000002") of our formats; FALSE for others. */
 gboolean gst_tdl_drm_parse(const gchar *text, GstVideoFormat *out_format, guint64 *out_modifier);
-/* The fourcc of one of our formats, as drm.h counts. 0 where it has none. */
+/* The fourcc of one of our formats, as drm_fourcc.h counts. 0 where it has none. */
 guint32 gst_tdl_drm_fourcc(GstVideoFormat format);
 
 /* Whether `mode` makes `out` of `in`. */
