@@ -40,7 +40,8 @@ void gst_tdl_filter_adopt(GstTdlFilter *self)
     if (!self->session || !self->session->infer ||
         gst_tdl_output_fits(self->output, self->active.mode) || gst_tdl_live_guards(&self->active))
         return;
-    self->active.mode = gst_tdl_output_fits(self->output, before) ? before : TDL_MODE_PASSTHROUGH;
+    self->active.mode =
+        gst_tdl_output_fits(self->output, before) ? before : GST_TDL_MODE_PASSTHROUGH;
 }
 
 static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue *value,
@@ -239,7 +240,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     GST_OBJECT_LOCK(self);
     self->settings.sources.rung = GST_TDL_RUNG_PERSON;
     gst_tdl_sources_copy(&self->settings.sources, &sources);
-    replaces = self->settings.live.mode == TDL_MODE_REPLACE;
+    replaces = self->settings.live.mode == GST_TDL_MODE_REPLACE;
     gst_tdl_reload_begin(&self->reload);
     GST_OBJECT_UNLOCK(self);
     if ((!*sources.device || !strcmp(sources.device, "auto")) &&

@@ -39,7 +39,7 @@ void gst_tdl_mask_pad_install(GstElementClass *klass)
     gst_tdl_session_abilities(NULL, &all);
     all = linear(&all);
     any = gst_tdl_caps_template(&all);
-    caps = gst_tdl_caps_transform(TDL_MODE_MASK, GST_PAD_SINK, &all, any, NULL);
+    caps = gst_tdl_caps_transform(GST_TDL_MODE_MASK, GST_PAD_SINK, &all, any, NULL);
     gst_element_class_add_pad_template(
         klass, gst_pad_template_new(NAME, GST_PAD_SRC, GST_PAD_REQUEST, caps));
     gst_caps_unref(caps);
@@ -218,7 +218,7 @@ static GstCaps *choose_caps(struct gst_tdl_mask_pad *mask, GstPad *pad,
 
     if (!in)
         return NULL;
-    ours = gst_tdl_caps_transform(TDL_MODE_MASK, GST_PAD_SINK, &able, in, NULL);
+    ours = gst_tdl_caps_transform(GST_TDL_MODE_MASK, GST_PAD_SINK, &able, in, NULL);
     peer = gst_pad_peer_query_caps(pad, NULL);
     both = gst_tdl_caps_prefer(&able, in,
                                gst_caps_intersect_full(ours, peer, GST_CAPS_INTERSECT_FIRST), peer);

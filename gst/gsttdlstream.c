@@ -37,8 +37,8 @@ static void activate(GstTdlFilter *self)
     gst_tdl_filter_adopt(self);
     self->active.tile_overlap = gst_tdl_overlap_known(&self->overlap, self->active.tile_overlap);
     self->streaming = TRUE;
-    passthrough = self->active.mode == TDL_MODE_PASSTHROUGH;
-    new_latency |= (old_mode == TDL_MODE_PASSTHROUGH) != passthrough;
+    passthrough = self->active.mode == GST_TDL_MODE_PASSTHROUGH;
+    new_latency |= (old_mode == GST_TDL_MODE_PASSTHROUGH) != passthrough;
     if (new_latency)
         latency = gst_tdl_session_latency(self->session, &self->active);
     new_latency = latency != self->latency;
@@ -179,7 +179,7 @@ static void take_loaded(GstTdlFilter *self)
     GST_OBJECT_UNLOCK(self);
     update_latency(self);
     tell_legend(self);
-    if (self->output != GST_TDL_OUTPUT_MASK || self->active.mode > TDL_MODE_PASSTHROUGH)
+    if (self->output != GST_TDL_OUTPUT_MASK || self->active.mode > GST_TDL_MODE_PASSTHROUGH)
         gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
     GST_INFO_OBJECT(self, "the new model takes over");
 }
@@ -407,7 +407,7 @@ static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input, GstBuffer *pass
     GError *error = NULL;
     enum gst_tdl_verdict verdict = GST_TDL_TAKE;
 
-    if (self->active.mode == TDL_MODE_PASSTHROUGH) {
+    if (self->active.mode == GST_TDL_MODE_PASSTHROUGH) {
         if (self->active.presence || gst_tdl_mask_pad_exists(&self->mask) ||
             gst_tdl_meta_wanted(&self->active))
             return pass(self, input, passed);
@@ -464,7 +464,7 @@ static GstFlowReturn submit_input_buffer(GstBaseTransform *base, gboolean is_dis
         take_loaded(self);
     activate(self);
     find_cut(self, input);
-    if (self->active.mode == TDL_MODE_PASSTHROUGH && gst_tdl_meta_wanted(&self->active))
+    if (self->active.mode == GST_TDL_MODE_PASSTHROUGH && gst_tdl_meta_wanted(&self->active))
         passed = gst_tdl_meta_copy(input);
     else
         passed = gst_buffer_ref(input);

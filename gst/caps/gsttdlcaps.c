@@ -318,13 +318,13 @@ static GstCapsFeatures *features_of(enum style style)
 }
 
 /* Which formats the other side may have when this one has `set`. */
-static guint convert_formats(enum tdl_mode mode, GstPadDirection direction, guint set)
+static guint convert_formats(enum gst_tdl_mode mode, GstPadDirection direction, guint set)
 {
     guint made = ALL_FORMATS;
 
-    if (mode == TDL_MODE_MASK)
+    if (mode == GST_TDL_MODE_MASK)
         made = bit_of(GST_VIDEO_FORMAT_GRAY8);
-    else if (mode == TDL_MODE_ALPHA)
+    else if (mode == GST_TDL_MODE_ALPHA)
         made = alpha_formats();
     else
         return set;
@@ -334,12 +334,12 @@ static guint convert_formats(enum tdl_mode mode, GstPadDirection direction, guin
 }
 
 /* `from`, which has `style`, on the other side in style `to`; NULL: impossible. */
-static GstStructure *transform_structure(enum tdl_mode mode, GstPadDirection direction,
+static GstStructure *transform_structure(enum gst_tdl_mode mode, GstPadDirection direction,
                                          const struct gst_tdl_abilities *abilities,
                                          const GstStructure *from, enum style style, enum style to)
 {
     GstPadDirection other = direction == GST_PAD_SINK ? GST_PAD_SRC : GST_PAD_SINK;
-    gboolean converts = mode == TDL_MODE_MASK || mode == TDL_MODE_ALPHA;
+    gboolean converts = mode == GST_TDL_MODE_MASK || mode == GST_TDL_MODE_ALPHA;
     guint had =
         read_formats(from, direction, abilities) & (style == DMA_DRM ? drm_formats() : ALL_FORMATS);
     guint set = convert_formats(mode, direction, had);
@@ -367,7 +367,7 @@ static GstStructure *transform_structure(enum tdl_mode mode, GstPadDirection dir
 }
 
 /* The other side in one style; in passthrough buffers stay what they are. */
-static GstCaps *append_style(GstCaps *result, enum tdl_mode mode, GstPadDirection direction,
+static GstCaps *append_style(GstCaps *result, enum gst_tdl_mode mode, GstPadDirection direction,
                              const struct gst_tdl_abilities *abilities, GstCaps *caps,
                              enum style to)
 {
@@ -376,9 +376,9 @@ static GstCaps *append_style(GstCaps *result, enum tdl_mode mode, GstPadDirectio
         GstStructure *structure;
         enum style style;
 
-        if (!style_of(caps, i, &style) || (mode == TDL_MODE_PASSTHROUGH && style != to))
+        if (!style_of(caps, i, &style) || (mode == GST_TDL_MODE_PASSTHROUGH && style != to))
             continue;
-        structure = mode == TDL_MODE_PASSTHROUGH
+        structure = mode == GST_TDL_MODE_PASSTHROUGH
                         ? gst_structure_copy(from)
                         : transform_structure(mode, direction, abilities, from, style, to);
         if (structure)
@@ -387,7 +387,7 @@ static GstCaps *append_style(GstCaps *result, enum tdl_mode mode, GstPadDirectio
     return result;
 }
 
-GstCaps *gst_tdl_caps_transform(enum tdl_mode mode, GstPadDirection direction,
+GstCaps *gst_tdl_caps_transform(enum gst_tdl_mode mode, GstPadDirection direction,
                                 const struct gst_tdl_abilities *abilities, GstCaps *caps,
                                 GstCaps *filter)
 {
@@ -399,7 +399,7 @@ GstCaps *gst_tdl_caps_transform(enum tdl_mode mode, GstPadDirection direction,
 
     if (gst_caps_get_size(caps) > 0)
         style_of(caps, 0, &first);
-    if (mode == TDL_MODE_PASSTHROUGH)
+    if (mode == GST_TDL_MODE_PASSTHROUGH)
         memcpy(styles, all, sizeof(all));
     else
         count = list_styles(other, first, abilities, styles);
@@ -481,7 +481,7 @@ GstCaps *gst_tdl_caps_template(const struct gst_tdl_abilities *abilities)
     GstCaps *system = gst_caps_from_string(GST_VIDEO_CAPS_MAKE("NV12")), *caps;
 
     write_formats(gst_caps_get_structure(system, 0), ALL_FORMATS, GST_VIDEO_FORMAT_UNKNOWN);
-    caps = gst_tdl_caps_transform(TDL_MODE_OVERLAY, GST_PAD_SRC, abilities, system, NULL);
+    caps = gst_tdl_caps_transform(GST_TDL_MODE_OVERLAY, GST_PAD_SRC, abilities, system, NULL);
 
     for (guint i = 0; i < gst_caps_get_size(caps); i++) /* tilings are the device's */
         gst_structure_remove_field(gst_caps_get_structure(caps, i), "drm-format");
@@ -552,24 +552,24 @@ gboolean gst_tdl_video_from_caps(const GstCaps *caps, struct gst_tdl_video *out_
     return ok;
 }
 
-gboolean gst_tdl_caps_fit(enum tdl_mode mode, GstVideoFormat in, GstVideoFormat out)
+gboolean gst_tdl_caps_fit(enum gst_tdl_mode mode, GstVideoFormat in, GstVideoFormat out)
 {
-    if (mode == TDL_MODE_MASK)
+    if (mode == GST_TDL_MODE_MASK)
         return out == GST_VIDEO_FORMAT_GRAY8;
-    if (mode == TDL_MODE_ALPHA)
+    if (mode == GST_TDL_MODE_ALPHA)
         return (alpha_formats() & bit_of(out)) != 0;
     return in == out;
 }
 
-enum tdl_mode gst_tdl_caps_mode(enum tdl_mode wanted, GstVideoFormat in, GstVideoFormat out)
+enum gst_tdl_mode gst_tdl_caps_mode(enum gst_tdl_mode wanted, GstVideoFormat in, GstVideoFormat out)
 {
     if (gst_tdl_caps_fit(wanted, in, out))
         return wanted;
-    if (gst_tdl_caps_fit(TDL_MODE_MASK, in, out))
-        return TDL_MODE_MASK;
-    if (gst_tdl_caps_fit(TDL_MODE_ALPHA, in, out))
-        return TDL_MODE_ALPHA;
-    return TDL_MODE_PASSTHROUGH;
+    if (gst_tdl_caps_fit(GST_TDL_MODE_MASK, in, out))
+        return GST_TDL_MODE_MASK;
+    if (gst_tdl_caps_fit(GST_TDL_MODE_ALPHA, in, out))
+        return GST_TDL_MODE_ALPHA;
+    return GST_TDL_MODE_PASSTHROUGH;
 }
 
 static enum tdl_color_matrix matrix_of(const GstVideoInfo *info)

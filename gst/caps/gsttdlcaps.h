@@ -3,6 +3,8 @@
 #ifndef GST_TDL_CAPS_H
 #define GST_TDL_CAPS_H
 
+#include "settings/gsttdlsettings.h"
+
 #include <gst/video/video.h>
 #include <tdl/frame.h>
 
@@ -46,7 +48,7 @@ GstCaps *gst_tdl_caps_template(const struct gst_tdl_abilities *abilities);
  * side that `caps` belong to. Memory is converted, too; what costs least comes
  * first, and system memory last but for those memories that would be copied.
  * `filter` may be NULL. Returns new caps. */
-GstCaps *gst_tdl_caps_transform(enum tdl_mode mode, GstPadDirection direction,
+GstCaps *gst_tdl_caps_transform(enum gst_tdl_mode mode, GstPadDirection direction,
                                 const struct gst_tdl_abilities *abilities, GstCaps *caps,
                                 GstCaps *filter);
 
@@ -81,11 +83,12 @@ gboolean gst_tdl_drm_parse(const gchar *text, GstVideoFormat *out_format, guint6
 guint32 gst_tdl_drm_fourcc(GstVideoFormat format);
 
 /* Whether `mode` makes `out` of `in`. */
-gboolean gst_tdl_caps_fit(enum tdl_mode mode, GstVideoFormat in, GstVideoFormat out);
+gboolean gst_tdl_caps_fit(enum gst_tdl_mode mode, GstVideoFormat in, GstVideoFormat out);
 
 /* The mode for a frame between a change of `mode` and its renegotiation: the
  * wanted one where the formats fit, else the one that they were made for. */
-enum tdl_mode gst_tdl_caps_mode(enum tdl_mode wanted, GstVideoFormat in, GstVideoFormat out);
+enum gst_tdl_mode gst_tdl_caps_mode(enum gst_tdl_mode wanted, GstVideoFormat in,
+                                    GstVideoFormat out);
 
 enum tdl_format gst_tdl_format(GstVideoFormat format);
 

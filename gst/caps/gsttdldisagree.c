@@ -55,11 +55,11 @@ static GError *sizes_differ(gboolean grows, const GstCaps *in, const GstCaps *ma
                        before, wanted);
 }
 
-static GError *formats_differ(enum tdl_mode mode)
+static GError *formats_differ(enum gst_tdl_mode mode)
 {
-    const gchar *makes = mode == TDL_MODE_MASK    ? "mode=mask makes GRAY8"
-                         : mode == TDL_MODE_ALPHA ? "mode=alpha makes RGBA or BGRA"
-                                                  : "this mode keeps the input's format";
+    const gchar *makes = mode == GST_TDL_MODE_MASK    ? "mode=mask makes GRAY8"
+                         : mode == GST_TDL_MODE_ALPHA ? "mode=alpha makes RGBA or BGRA"
+                                                      : "this mode keeps the input's format";
 
     return g_error_new(GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
                        "The elements round tdlfilter do not agree with the mode: %s. Put a "
@@ -68,7 +68,7 @@ static GError *formats_differ(enum tdl_mode mode)
                        makes);
 }
 
-GError *gst_tdl_disagreement(enum tdl_mode mode, const struct gst_tdl_abilities *abilities,
+GError *gst_tdl_disagreement(enum gst_tdl_mode mode, const struct gst_tdl_abilities *abilities,
                              const struct gst_tdl_scale *scale, GstCaps *in, GstCaps *out)
 {
     GstCaps *made = gst_tdl_caps_transform(mode, GST_PAD_SINK, abilities, in, NULL);

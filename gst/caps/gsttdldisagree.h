@@ -8,7 +8,7 @@
 
 /* Of pictures with caps `in`, and a peer downstream that takes `out`; `scale` NULL: the mode
  * keeps their size. NULL: they meet. */
-GError *gst_tdl_disagreement(enum tdl_mode mode, const struct gst_tdl_abilities *abilities,
+GError *gst_tdl_disagreement(enum gst_tdl_mode mode, const struct gst_tdl_abilities *abilities,
                              const struct gst_tdl_scale *scale, GstCaps *in, GstCaps *out);
 
 #endif

@@ -46,12 +46,29 @@ gfloat gst_tdl_compose_blur(const struct gst_tdl_live *live, guint height)
                                 : live->blur_radius;
 }
 
-void gst_tdl_compose_params(const struct gst_tdl_live *live, enum tdl_mode mode,
+static const enum tdl_mode engine_modes[] = {
+    [GST_TDL_MODE_MASK] = TDL_MODE_MASK,
+    [GST_TDL_MODE_OVERLAY] = TDL_MODE_OVERLAY,
+    [GST_TDL_MODE_BLUR] = TDL_MODE_BLUR,
+    [GST_TDL_MODE_REPLACE] = TDL_MODE_REPLACE,
+    [GST_TDL_MODE_ALPHA] = TDL_MODE_ALPHA,
+    [GST_TDL_MODE_PASSTHROUGH] = TDL_MODE_PASSTHROUGH,
+    [GST_TDL_MODE_PICTURE] = TDL_MODE_PASSTHROUGH,
+    [GST_TDL_MODE_CLASSES] = TDL_MODE_PASSTHROUGH,
+};
+G_STATIC_ASSERT(G_N_ELEMENTS(engine_modes) == GST_TDL_MODE_COUNT);
+
+enum tdl_mode gst_tdl_compose_mode(enum gst_tdl_mode mode)
+{
+    return engine_modes[mode];
+}
+
+void gst_tdl_compose_params(const struct gst_tdl_live *live, enum gst_tdl_mode mode,
                             const struct tdl_frame *background,
                             struct tdl_compose_params *out_params)
 {
     *out_params = (struct tdl_compose_params){
-        .mode = mode,
+        .mode = gst_tdl_compose_mode(mode),
         .opacity = live->opacity,
         .blur_radius = live->blur_radius,
         .threshold = live->threshold,
@@ -81,11 +98,11 @@ gfloat gst_tdl_compose_smoothing(gfloat left, GstClockTime before, GstClockTime 
 
 /* The mask says how much of a pixel is foreground: 0 is black, 255 white,
  * whatever range the caps of GRAY8 have. */
-static struct tdl_frame written(const struct tdl_frame *target, enum tdl_mode mode)
+static struct tdl_frame written(const struct tdl_frame *target, enum gst_tdl_mode mode)
 {
     struct tdl_frame frame = *target;
 
-    if (mode == TDL_MODE_MASK)
+    if (mode == GST_TDL_MODE_MASK)
         frame.range = TDL_RANGE_FULL;
     return frame;
 }
@@ -100,7 +117,7 @@ static gfloat background_aspect(const struct gst_tdl_compose *compose,
 }
 
 enum tdl_result gst_tdl_compose_closed(struct gst_tdl_compose *compose, struct tdl_batch *batch,
-                                       const struct gst_tdl_live *live, enum tdl_mode mode,
+                                       const struct gst_tdl_live *live, enum gst_tdl_mode mode,
                                        const struct gst_tdl_frames *frames)
 {
     const struct gst_tdl_live worn = gst_tdl_live_with(live, &compose->look);
@@ -122,19 +139,19 @@ enum tdl_result gst_tdl_compose_closed(struct gst_tdl_compose *compose, struct t
 }
 
 enum tdl_result gst_tdl_compose_around(struct gst_tdl_compose *compose, struct tdl_batch *batch,
-                                       const struct gst_tdl_live *live, enum tdl_mode mode,
+                                       const struct gst_tdl_live *live, enum gst_tdl_mode mode,
                                        const struct gst_tdl_frames *frames)
 {
     struct tdl_compose_params params;
 
     if (gst_tdl_live_guards(live) || frames->label)
         return gst_tdl_compose_closed(compose, batch, live, mode, frames);
-    gst_tdl_compose_params(live, TDL_MODE_PASSTHROUGH, NULL, &params);
+    gst_tdl_compose_params(live, GST_TDL_MODE_PASSTHROUGH, NULL, &params);
     return tdl_compose(batch, compose->around, &frames->source, NULL, &frames->target, &params);
 }
 
 enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct tdl_batch *batch,
-                                       const struct gst_tdl_live *live, enum tdl_mode mode,
+                                       const struct gst_tdl_live *live, enum gst_tdl_mode mode,
                                        const struct gst_tdl_frames *frames, struct tdl_tensor *mask,
                                        GstClockTime time)
 {
@@ -165,7 +182,7 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
 }
 
 enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
-                                        const struct gst_tdl_live *live, enum tdl_mode mode,
+                                        const struct gst_tdl_live *live, enum gst_tdl_mode mode,
                                         const struct gst_tdl_frames *frames,
                                         const struct tdl_compile_params *compile)
 {

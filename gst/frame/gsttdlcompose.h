@@ -31,8 +31,10 @@ void gst_tdl_compose_reset(struct gst_tdl_compose *compose);
 /* Pure: the standard deviation of the blur in a frame of that height, px. */
 gfloat gst_tdl_compose_blur(const struct gst_tdl_live *live, guint height);
 
+/* Pure: what tdl_compose() makes of the frame: as it is, where the output is shown itself. */
+enum tdl_mode gst_tdl_compose_mode(enum gst_tdl_mode mode);
 /* Pure: the engine's words for the settings, but for what depends on the frame. */
-void gst_tdl_compose_params(const struct gst_tdl_live *live, enum tdl_mode mode,
+void gst_tdl_compose_params(const struct gst_tdl_live *live, enum gst_tdl_mode mode,
                             const struct tdl_frame *background,
                             struct tdl_compose_params *out_params);
 
@@ -42,22 +44,22 @@ gfloat gst_tdl_compose_smoothing(gfloat left, GstClockTime before, GstClockTime 
 
 /* Add to the batch: the whole frame as background, whatever any mask says. */
 enum tdl_result gst_tdl_compose_closed(struct gst_tdl_compose *compose, struct tdl_batch *batch,
-                                       const struct gst_tdl_live *live, enum tdl_mode mode,
+                                       const struct gst_tdl_live *live, enum gst_tdl_mode mode,
                                        const struct gst_tdl_frames *frames);
 /* Add to the batch: the whole frame as it is, or where nothing may be seen of it as
  * background, where only a part of it is composed. */
 enum tdl_result gst_tdl_compose_around(struct gst_tdl_compose *compose, struct tdl_batch *batch,
-                                       const struct gst_tdl_live *live, enum tdl_mode mode,
+                                       const struct gst_tdl_live *live, enum gst_tdl_mode mode,
                                        const struct gst_tdl_frames *frames);
 /* Add to the batch. `mask` NULL: the composer's last one. `time` is the
  * frame's, or none. Never blocks. */
 enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct tdl_batch *batch,
-                                       const struct gst_tdl_live *live, enum tdl_mode mode,
+                                       const struct gst_tdl_live *live, enum gst_tdl_mode mode,
                                        const struct gst_tdl_frames *frames, struct tdl_tensor *mask,
                                        GstClockTime time);
 /* Compile what that will need. Blocking. */
 enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
-                                        const struct gst_tdl_live *live, enum tdl_mode mode,
+                                        const struct gst_tdl_live *live, enum gst_tdl_mode mode,
                                         const struct gst_tdl_frames *frames,
                                         const struct tdl_compile_params *compile);
 

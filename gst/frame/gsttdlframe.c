@@ -288,7 +288,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     struct gst_tdl_masks none = { 0 };
     struct gst_tdl_importer *importer = &session->importer;
     const struct gst_tdl_video *in = input->video;
-    struct gst_tdl_work work = { .input = input->buffer, .mode = TDL_MODE_MASK };
+    struct gst_tdl_work work = { .input = input->buffer, .mode = GST_TDL_MODE_MASK };
     struct gst_tdl_slot *slot;
     enum tdl_result r = gst_tdl_flight_begin(&session->flight, 0, &slot);
 
@@ -311,7 +311,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     find_moved_crop(session, &work);
     if (work.has_target && gst_tdl_session_is_closed(session, live))
         r = frame_closed(session, slot, live, &work);
-    else if (work.mode == (enum tdl_mode)GST_TDL_MODE_PICTURE && gst_tdl_session_in_tiles(session))
+    else if (work.mode == GST_TDL_MODE_PICTURE && gst_tdl_session_in_tiles(session))
         r = frame_tiles(session, slot, live, &output->video->info, &work);
     else if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && has_masks(session, live, &work))
         r = frame_freshest(session, slot, live, &work);

@@ -307,7 +307,7 @@ gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct g
                                  const struct gst_tdl_video *in, const struct gst_tdl_video *out,
                                  GError **error)
 {
-    enum tdl_mode mode = gst_tdl_work_mode(live, in, out);
+    enum gst_tdl_mode mode = gst_tdl_work_mode(live, in, out);
     struct gst_tdl_frames frames = { .pixel_aspect = gst_tdl_pixel_aspect(&in->info) };
     struct reading reading = { session->infer, &frames.source_part };
     GThread *beside;
@@ -363,7 +363,7 @@ GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
     enum tdl_device_type type;
     guint64 shared;
 
-    if (live->mode == TDL_MODE_PASSTHROUGH || live->latency_mode == GST_TDL_LATENCY_FRESHEST)
+    if (live->mode == GST_TDL_MODE_PASSTHROUGH || live->latency_mode == GST_TDL_LATENCY_FRESHEST)
         return 0;
     shared = session->batch_slot ? gst_tdl_batch_slot_network_ns(session->batch_slot) : 0;
     if (shared)

@@ -4,8 +4,8 @@
 #include "network/gsttdlflight.h"
 
 static struct tdl_frame_from_tensor_params params_of(
-    const struct tdl_frame_from_tensor_params *params, const struct gst_tdl_live *live, gint mode,
-    const struct gst_tdl_frames *frames)
+    const struct tdl_frame_from_tensor_params *params, const struct gst_tdl_live *live,
+    enum gst_tdl_mode mode, const struct gst_tdl_frames *frames)
 {
     struct tdl_frame_from_tensor_params all = *params;
 
@@ -19,7 +19,7 @@ static struct tdl_frame_from_tensor_params params_of(
 enum tdl_result gst_tdl_show_record(struct tdl_batch *batch, struct tdl_tensor *tensor,
                                     const struct tdl_frame_from_tensor_params *params,
                                     const struct gst_tdl_mask_part *part,
-                                    const struct gst_tdl_live *live, gint mode,
+                                    const struct gst_tdl_live *live, enum gst_tdl_mode mode,
                                     const struct gst_tdl_frames *frames)
 {
     struct tdl_frame_from_tensor_params all = params_of(params, live, mode, frames);
@@ -37,7 +37,7 @@ enum tdl_result gst_tdl_show_record(struct tdl_batch *batch, struct tdl_tensor *
 
 enum tdl_result gst_tdl_show_prepare(struct tdl_tensor *tensor,
                                      const struct tdl_frame_from_tensor_params *params,
-                                     const struct gst_tdl_live *live, gint mode,
+                                     const struct gst_tdl_live *live, enum gst_tdl_mode mode,
                                      const struct gst_tdl_frames *frames,
                                      const struct tdl_compile_params *compile)
 {

@@ -7,14 +7,15 @@
 
 #include <string.h>
 
-enum tdl_mode gst_tdl_work_mode(const struct gst_tdl_live *live, const struct gst_tdl_video *in,
-                                const struct gst_tdl_video *out)
+enum gst_tdl_mode gst_tdl_work_mode(const struct gst_tdl_live *live, const struct gst_tdl_video *in,
+                                    const struct gst_tdl_video *out)
 {
-    const enum tdl_mode mode = gst_tdl_caps_mode(live->mode, GST_VIDEO_INFO_FORMAT(&in->info),
-                                                 GST_VIDEO_INFO_FORMAT(&out->info));
+    const enum gst_tdl_mode wanted = live->mode,
+                            mode = gst_tdl_caps_mode(wanted, GST_VIDEO_INFO_FORMAT(&in->info),
+                                                     GST_VIDEO_INFO_FORMAT(&out->info));
 
     /* Caps of the mode before, and what those show of the frame is not to be seen. */
-    return gst_tdl_live_guards(live) && mode != TDL_MODE_MASK ? (enum tdl_mode)live->mode : mode;
+    return gst_tdl_live_guards(live) && mode != GST_TDL_MODE_MASK ? wanted : mode;
 }
 
 gfloat gst_tdl_pixel_aspect(const GstVideoInfo *info)
@@ -131,8 +132,8 @@ static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_s
 gboolean gst_tdl_work_shows_mask(const struct gst_tdl_live *live, const struct gst_tdl_work *work)
 {
     return work->has_mask || work->has_labels ||
-           (work->mode != TDL_MODE_PASSTHROUGH &&
-            (work->mode != TDL_MODE_BLUR ||
+           (work->mode != GST_TDL_MODE_PASSTHROUGH &&
+            (work->mode != GST_TDL_MODE_BLUR ||
              gst_tdl_compose_blur(live, work->frames.source.height) > 0));
 }
 
@@ -200,12 +201,12 @@ enum tdl_result gst_tdl_work_compose(struct gst_tdl_session *session, struct gst
     if (mask && work->tensor)
         r = copy_tensor(session, slot, work, mask);
     if (r == TDL_OK && work->has_mask) {
-        r = gst_tdl_compose_record(&session->compose, slot->batch, live, TDL_MODE_MASK,
+        r = gst_tdl_compose_record(&session->compose, slot->batch, live, GST_TDL_MODE_MASK,
                                    &work->mask_frames, mask, time);
         mask = NULL;
     }
     if (r == TDL_OK && work->has_labels) {
-        r = gst_tdl_compose_record(&session->compose, slot->batch, live, TDL_MODE_MASK,
+        r = gst_tdl_compose_record(&session->compose, slot->batch, live, GST_TDL_MODE_MASK,
                                    &work->label_frames, mask, time);
         mask = NULL;
     }

@@ -9,7 +9,7 @@
 
 struct gst_tdl_work {
     GstBuffer *input;
-    enum tdl_mode mode;
+    enum gst_tdl_mode mode;
     gboolean has_target, has_mask, has_labels;
     GstBuffer *tensor; /* borrowed; NULL: not wanted */
     gboolean tensor_due, tensor_made;
@@ -21,8 +21,8 @@ struct gst_tdl_work {
 };
 
 /* What the element's mode is for these caps. */
-enum tdl_mode gst_tdl_work_mode(const struct gst_tdl_live *live, const struct gst_tdl_video *in,
-                                const struct gst_tdl_video *out);
+enum gst_tdl_mode gst_tdl_work_mode(const struct gst_tdl_live *live, const struct gst_tdl_video *in,
+                                    const struct gst_tdl_video *out);
 /* How wide a pixel is, its height being 1. */
 gfloat gst_tdl_pixel_aspect(const GstVideoInfo *info);
 

@@ -17,7 +17,7 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "works on until the new one is ready; if that cannot be loaded, a warning message says why",
       STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model), .text = "person" },
     { "mode", "Mode", "What becomes of the picture", MODE, GST_TDL_RENEGOTIATE,
-      GST_TDL_AT(live.mode), .def = TDL_MODE_OVERLAY },
+      GST_TDL_AT(live.mode), .def = GST_TDL_MODE_OVERLAY },
     { "device", "Device",
       "What computes: \"auto\" or empty (a discrete GPU, else an integrated one, else the CPU; "
       "what "
@@ -246,12 +246,12 @@ const struct gst_tdl_property gst_tdl_properties[] = {
 const guint gst_tdl_property_count = G_N_ELEMENTS(gst_tdl_properties);
 
 static const GEnumValue modes[] = {
-    { TDL_MODE_MASK, "The mask as a GRAY8 picture, foreground white", "mask" },
-    { TDL_MODE_OVERLAY, "Foreground tinted with overlay-color", "overlay" },
-    { TDL_MODE_BLUR, "Background blurred", "blur" },
-    { TDL_MODE_REPLACE, "Background replaced by a picture or a colour", "replace" },
-    { TDL_MODE_ALPHA, "Background transparent, as an RGBA or BGRA picture", "alpha" },
-    { TDL_MODE_PASSTHROUGH, "The picture untouched", "passthrough" },
+    { GST_TDL_MODE_MASK, "The mask as a GRAY8 picture, foreground white", "mask" },
+    { GST_TDL_MODE_OVERLAY, "Foreground tinted with overlay-color", "overlay" },
+    { GST_TDL_MODE_BLUR, "Background blurred", "blur" },
+    { GST_TDL_MODE_REPLACE, "Background replaced by a picture or a colour", "replace" },
+    { GST_TDL_MODE_ALPHA, "Background transparent, as an RGBA or BGRA picture", "alpha" },
+    { GST_TDL_MODE_PASSTHROUGH, "The picture untouched", "passthrough" },
     { GST_TDL_MODE_PICTURE,
       "The model's output, which is a picture, in the frame's place; as much larger as the model "
       "makes it",

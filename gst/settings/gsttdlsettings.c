@@ -5,7 +5,8 @@
 
 gboolean gst_tdl_live_guards(const struct gst_tdl_live *live)
 {
-    return live->fail_closed && (live->mode == TDL_MODE_BLUR || live->mode == TDL_MODE_REPLACE);
+    return live->fail_closed &&
+           (live->mode == GST_TDL_MODE_BLUR || live->mode == GST_TDL_MODE_REPLACE);
 }
 
 /* In `said`; 0: it is no part of a look. */
@@ -77,16 +78,16 @@ static void get_classes(const GArray *classes, GValue *value)
     }
 }
 
-enum gst_tdl_output gst_tdl_output_of(gint mode)
+enum gst_tdl_output gst_tdl_output_of(enum gst_tdl_mode mode)
 {
     return mode == GST_TDL_MODE_PICTURE   ? GST_TDL_OUTPUT_PICTURE
            : mode == GST_TDL_MODE_CLASSES ? GST_TDL_OUTPUT_CLASSES
                                           : GST_TDL_OUTPUT_MASK;
 }
 
-gboolean gst_tdl_output_fits(enum gst_tdl_output output, gint mode)
+gboolean gst_tdl_output_fits(enum gst_tdl_output output, enum gst_tdl_mode mode)
 {
-    return mode == TDL_MODE_PASSTHROUGH || gst_tdl_output_of(mode) == output;
+    return mode == GST_TDL_MODE_PASSTHROUGH || gst_tdl_output_of(mode) == output;
 }
 
 /* Another kind of output is another network. Passing through wants none in particular. */
@@ -94,7 +95,7 @@ static void set_output(struct gst_tdl_settings *settings, enum gst_tdl_effect *e
 {
     gint output = gst_tdl_output_of(settings->live.mode);
 
-    if (settings->live.mode == TDL_MODE_PASSTHROUGH || settings->sources.output == output)
+    if (settings->live.mode == GST_TDL_MODE_PASSTHROUGH || settings->sources.output == output)
         return;
     settings->sources.output = output;
     *effect = GST_TDL_OTHER_OUTPUT;

@@ -24,10 +24,17 @@ enum gst_tdl_effect {
     GST_TDL_RESTART,      /* taken at the next READY → PAUSED */
 };
 
-/* Modes beside those of tdl_compose(): the output is shown itself (gsttdlshow.h). */
+/* What becomes of a frame. The numbers are the property's, which applications know. */
 enum gst_tdl_mode {
-    GST_TDL_MODE_PICTURE = TDL_MODE_PASSTHROUGH + 1,
-    GST_TDL_MODE_CLASSES,
+    GST_TDL_MODE_MASK = 0,
+    GST_TDL_MODE_OVERLAY,
+    GST_TDL_MODE_BLUR,
+    GST_TDL_MODE_REPLACE,
+    GST_TDL_MODE_ALPHA,
+    GST_TDL_MODE_PASSTHROUGH,
+    GST_TDL_MODE_PICTURE, /* the model's output is shown itself (gsttdlshow.h), */
+    GST_TDL_MODE_CLASSES, /* … or laid over the frame */
+    GST_TDL_MODE_COUNT
 };
 
 /* What is made of a model's output, which the mode wants. */
@@ -81,7 +88,7 @@ enum gst_tdl_input_order { GST_TDL_ORDER_RGB = 0, GST_TDL_ORDER_BGR };
 
 /* Copied under the object lock once per frame: plain values only. */
 struct gst_tdl_live {
-    gint mode;                             /* enum tdl_mode, or gst_tdl_mode */
+    gint mode;                             /* enum gst_tdl_mode */
     gint latency_mode;                     /* enum gst_tdl_latency_mode */
     gint meta;                             /* enum gst_tdl_metadata */
     guint background_color, overlay_color; /* 0xAARRGGBB */
@@ -174,8 +181,8 @@ void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sou
 void gst_tdl_sources_clear(struct gst_tdl_sources *sources);
 
 /* What a mode wants of a model. */
-enum gst_tdl_output gst_tdl_output_of(gint mode);
+enum gst_tdl_output gst_tdl_output_of(enum gst_tdl_mode mode);
 /* Whether a model whose output was made that can serve the mode. */
-gboolean gst_tdl_output_fits(enum gst_tdl_output output, gint mode);
+gboolean gst_tdl_output_fits(enum gst_tdl_output output, enum gst_tdl_mode mode);
 
 #endif

@@ -6,14 +6,16 @@
 #include "export/gsttdldmabuf.h"
 #include "caps/gsttdlgeometry.h"
 #include "import/gsttdlmisfit.h"
+#include "settings/gsttdlproperties.h"
 
 #include <gst/check/gstcheck.h>
 
 #define MODES_KEEPING                                                                              \
-    (1 << TDL_MODE_OVERLAY | 1 << TDL_MODE_BLUR | 1 << TDL_MODE_REPLACE | 1 << TDL_MODE_PASSTHROUGH)
-#define MASK (1 << TDL_MODE_MASK)
-#define ALPHA (1 << TDL_MODE_ALPHA)
-#define PASS (1 << TDL_MODE_PASSTHROUGH)
+    (1 << GST_TDL_MODE_OVERLAY | 1 << GST_TDL_MODE_BLUR | 1 << GST_TDL_MODE_REPLACE |          \
+     1 << GST_TDL_MODE_PASSTHROUGH)
+#define MASK (1 << GST_TDL_MODE_MASK)
+#define ALPHA (1 << GST_TDL_MODE_ALPHA)
+#define PASS (1 << GST_TDL_MODE_PASSTHROUGH)
 
 #define ALL_FORMATS                                                                                \
     "{NV12,I420,YUY2,UYVY,P010_10LE,RGBA,BGRA,ARGB,ABGR,RGBx,BGRx,xRGB,xBGR,RGB,BGR,NV21,NV16,"    \
@@ -58,7 +60,7 @@ static const struct gst_tdl_abilities everything = {
 static const struct {
     const char *name;
     const struct gst_tdl_abilities *abilities;
-    guint modes; /* bits of enum tdl_mode */
+    guint modes; /* bits of enum gst_tdl_mode */
     GstPadDirection direction;
     const char *caps, *expected;
 } transforms[] = {
@@ -180,7 +182,7 @@ static const struct {
 
 GST_START_TEST(transform)
 {
-    for (gint mode = TDL_MODE_MASK; mode <= TDL_MODE_PASSTHROUGH; mode++) {
+    for (gint mode = GST_TDL_MODE_MASK; mode <= GST_TDL_MODE_PASSTHROUGH; mode++) {
         GstCaps *caps, *expected, *result;
 
         if (!(transforms[__i__].modes & 1 << mode))
@@ -204,7 +206,7 @@ GST_START_TEST(filter)
 {
     GstCaps *caps = gst_caps_from_string("video/x-raw,format=NV12");
     GstCaps *wanted = gst_caps_from_string("video/x-raw,format=BGRA;video/x-raw,format=RGBA");
-    GstCaps *result = gst_tdl_caps_transform(TDL_MODE_ALPHA, GST_PAD_SINK, &new, caps, wanted);
+    GstCaps *result = gst_tdl_caps_transform(GST_TDL_MODE_ALPHA, GST_PAD_SINK, &new, caps, wanted);
 
     fail_unless(gst_caps_is_strictly_equal(result, wanted), "%s",
                 gst_caps_to_string(result));
@@ -356,20 +358,20 @@ GST_START_TEST(dma_buf_rows)
 GST_END_TEST;
 
 static const struct {
-    enum tdl_mode wanted, expected;
+    enum gst_tdl_mode wanted, expected;
     GstVideoFormat in, out;
 } modes[] = {
-    { TDL_MODE_BLUR, TDL_MODE_BLUR, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV12 },
-    { TDL_MODE_MASK, TDL_MODE_MASK, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_GRAY8 },
-    { TDL_MODE_MASK, TDL_MODE_MASK, GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY8 },
-    { TDL_MODE_ALPHA, TDL_MODE_ALPHA, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_BGRA },
+    { GST_TDL_MODE_BLUR, GST_TDL_MODE_BLUR, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV12 },
+    { GST_TDL_MODE_MASK, GST_TDL_MODE_MASK, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_GRAY8 },
+    { GST_TDL_MODE_MASK, GST_TDL_MODE_MASK, GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY8 },
+    { GST_TDL_MODE_ALPHA, GST_TDL_MODE_ALPHA, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_BGRA },
     /* The property is ahead of the caps. */
-    { TDL_MODE_BLUR, TDL_MODE_MASK, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_GRAY8 },
-    { TDL_MODE_BLUR, TDL_MODE_ALPHA, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_RGBA },
-    { TDL_MODE_MASK, TDL_MODE_PASSTHROUGH, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV12 },
-    { TDL_MODE_ALPHA, TDL_MODE_PASSTHROUGH, GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGB },
-    { TDL_MODE_ALPHA, TDL_MODE_ALPHA, GST_VIDEO_FORMAT_Y444, GST_VIDEO_FORMAT_ARGB },
-    { TDL_MODE_ALPHA, TDL_MODE_PASSTHROUGH, GST_VIDEO_FORMAT_xBGR, GST_VIDEO_FORMAT_xBGR },
+    { GST_TDL_MODE_BLUR, GST_TDL_MODE_MASK, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_GRAY8 },
+    { GST_TDL_MODE_BLUR, GST_TDL_MODE_ALPHA, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_RGBA },
+    { GST_TDL_MODE_MASK, GST_TDL_MODE_PASSTHROUGH, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV12 },
+    { GST_TDL_MODE_ALPHA, GST_TDL_MODE_PASSTHROUGH, GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGB },
+    { GST_TDL_MODE_ALPHA, GST_TDL_MODE_ALPHA, GST_VIDEO_FORMAT_Y444, GST_VIDEO_FORMAT_ARGB },
+    { GST_TDL_MODE_ALPHA, GST_TDL_MODE_PASSTHROUGH, GST_VIDEO_FORMAT_xBGR, GST_VIDEO_FORMAT_xBGR },
 };
 
 GST_START_TEST(mode)
@@ -593,11 +595,47 @@ GST_START_TEST(colors)
     const float background[4] = { 1, 0x33 / 255.0f, 0, 0x80 / 255.0f };
     const float overlay[4] = { 1 / 255.0f, 2 / 255.0f, 3 / 255.0f, 0 };
 
-    gst_tdl_compose_params(&live, TDL_MODE_REPLACE, NULL, &params);
+    gst_tdl_compose_params(&live, GST_TDL_MODE_REPLACE, NULL, &params);
     for (guint i = 0; i < 4; i++) {
         fail_unless(ABS(params.background_color[i] - background[i]) < 1e-6, "background %u", i);
         fail_unless(ABS(params.overlay_color[i] - overlay[i]) < 1e-6, "overlay %u", i);
     }
+}
+GST_END_TEST;
+
+/* Numbers that applications know, and what the engine is asked for. */
+static const struct {
+    enum gst_tdl_mode mode;
+    gint number;
+    const gchar *nick;
+    enum tdl_mode engine;
+} numbers[] = {
+    { GST_TDL_MODE_MASK, 0, "mask", TDL_MODE_MASK },
+    { GST_TDL_MODE_OVERLAY, 1, "overlay", TDL_MODE_OVERLAY },
+    { GST_TDL_MODE_BLUR, 2, "blur", TDL_MODE_BLUR },
+    { GST_TDL_MODE_REPLACE, 3, "replace", TDL_MODE_REPLACE },
+    { GST_TDL_MODE_ALPHA, 4, "alpha", TDL_MODE_ALPHA },
+    { GST_TDL_MODE_PASSTHROUGH, 5, "passthrough", TDL_MODE_PASSTHROUGH },
+    { GST_TDL_MODE_PICTURE, 6, "picture", TDL_MODE_PASSTHROUGH },
+    { GST_TDL_MODE_CLASSES, 7, "classes", TDL_MODE_PASSTHROUGH },
+};
+
+GST_START_TEST(modes_of_engine)
+{
+    const struct gst_tdl_live live = { 0 };
+    const GEnumValue *value = NULL;
+    struct tdl_compose_params params;
+
+    fail_unless_equals_int(G_N_ELEMENTS(numbers), GST_TDL_MODE_COUNT);
+    fail_unless_equals_int(numbers[__i__].mode, numbers[__i__].number);
+    gst_tdl_compose_params(&live, numbers[__i__].mode, NULL, &params);
+    fail_unless_equals_int(params.mode, numbers[__i__].engine);
+    for (guint i = 0; i < gst_tdl_property_count; i++)
+        if (!strcmp(gst_tdl_properties[i].name, "mode"))
+            value = gst_tdl_property_values(&gst_tdl_properties[i]);
+    while (value && value->value != numbers[__i__].number)
+        value++;
+    fail_unless_equals_string(value->value_nick, numbers[__i__].nick);
 }
 GST_END_TEST;
 
@@ -650,6 +688,7 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, cuts, 0, G_N_ELEMENTS(clocks));
     tcase_add_loop_test(tc, blur, 0, G_N_ELEMENTS(blurs));
     tcase_add_test(tc, colors);
+    tcase_add_loop_test(tc, modes_of_engine, 0, G_N_ELEMENTS(numbers));
     tcase_add_loop_test(tc, smoothing, 0, G_N_ELEMENTS(weights));
     return s;
 }

@@ -181,7 +181,7 @@ enum tdl_result __wrap_tdl_context_wait(struct tdl_context *context, uint64_t po
  * fence, while the GPU is still at work on them. */
 GST_START_TEST(frames_leave_early)
 {
-    struct gst_tdl_live live = { .mode = TDL_MODE_BLUR, .blur_radius = 16, .threshold = 0.5f,
+    struct gst_tdl_live live = { .mode = GST_TDL_MODE_BLUR, .blur_radius = 16, .threshold = 0.5f,
                                  .feather = 0.4f, .refine = TRUE, .require_zero_copy = TRUE,
                                  .interval = 1 };
     struct gst_tdl_session *session = session_new();

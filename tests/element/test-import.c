@@ -286,7 +286,7 @@ GST_START_TEST(far_frames)
 {
     const gsize offsets[GST_VIDEO_MAX_PLANES] = {256, 256 + 128 * HEIGHT + 64};
     const gint strides[GST_VIDEO_MAX_PLANES] = {128, 96};
-    struct gst_tdl_live live = { .mode = TDL_MODE_OVERLAY, .opacity = 1, .threshold = 0.5f,
+    struct gst_tdl_live live = { .mode = GST_TDL_MODE_OVERLAY, .opacity = 1, .threshold = 0.5f,
                                  .overlay_color = 0xff00ff00, .feather = 0.4f, .interval = 1 };
     struct gst_tdl_device_ops far = gst_tdl_device_engine;
     struct gst_tdl_session *session = session_new();
@@ -330,7 +330,7 @@ GST_END_TEST;
 /* Where the device tells no times, a frame's work is timed by the clock, as one. */
 GST_START_TEST(without_timestamps)
 {
-    struct gst_tdl_live live = { .mode = TDL_MODE_OVERLAY, .opacity = 1, .threshold = 0.5f,
+    struct gst_tdl_live live = { .mode = GST_TDL_MODE_OVERLAY, .opacity = 1, .threshold = 0.5f,
                                  .overlay_color = 0xff00ff00, .feather = 0.4f, .interval = 1 };
     struct gst_tdl_session *session = session_new();
     struct tdl_device_info *info =

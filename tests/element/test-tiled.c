@@ -389,7 +389,7 @@ static void run_frame(struct gst_tdl_session *session, GstBuffer *input,
                       const struct gst_tdl_video *out)
 {
     /* No network is surer than a threshold of 1: all is painted. */
-    const struct gst_tdl_live live = { .mode = TDL_MODE_OVERLAY, .threshold = 1, .invert = TRUE,
+    const struct gst_tdl_live live = { .mode = GST_TDL_MODE_OVERLAY, .threshold = 1, .invert = TRUE,
                                        .opacity = 0.6f, .overlay_color = 0xff00ff00,
                                        .interval = 1,
                                        .require_zero_copy = in->modifier == TILED };
