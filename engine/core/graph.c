@@ -400,11 +400,11 @@ enum tdl_result tdl_graph_profile(struct tdl_graph *g, const struct tdl_binding 
 {
     TDL_NEED(g, "graph");
     struct tdl_buffer *bound[TDL_MAX_BINDINGS] = {0};
-    if (!g->ctx->info.timestamps)
-        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no timestamps", g->ctx->info.name);
     enum tdl_result r = tdl_context_check_process(g->ctx);
     if (r == TDL_OK)
         r = resolve_bindings(g, inputs, input_count, outputs, output_count, bound);
+    if (r == TDL_OK && !g->ctx->info.timestamps)
+        r = tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no timestamps", g->ctx->info.name);
     return r == TDL_OK ? g->ctx->on->program_profile(g, bound) : r;
 }
 

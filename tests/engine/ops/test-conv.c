@@ -217,13 +217,25 @@ static bool takes(struct tdl_context *ctx, const struct row *row, const struct s
     return able && row->takes(t);
 }
 
+/* True unless its workgroup is larger than the device's; else `row` does not take it. */
+static bool fits(struct tdl_context *ctx, const struct tdl_conv_algorithm *row,
+                 const struct tdl_conv_variant *v)
+{
+    const uint32_t own = row == &tdl_conv_pointwise    ? v->v[2] * (v->v[3] ? v->v[3] : 1)
+                         : row == &tdl_conv_implicit   ? v->v[0] * v->v[1]
+                                                       : 1;
+    return row == &tdl_conv_cooperative
+               ? subject_units_fit(ctx, v)
+               : own <= tdl_context_device(ctx)->max_workgroup_invocations;
+}
+
 static void check_variants(struct tdl_context *ctx, uint64_t seed)
 {
     const uint64_t stride = subject_stride(ctx, 2);
     static const char *const gemms[] = {"implicit", "winograd43", "im2col"};
     char name[64];
     for (uint32_t v = 0; v < TDL_CONV_GEMM_VARIANTS; v++) {
-        if ((v + seed) % stride)
+        if ((v + seed) % stride || !fits(ctx, &tdl_conv_implicit, &tdl_conv_gemm_variants[v]))
             continue;
         snprintf(name, sizeof(name), "implicit:%s", tdl_conv_gemm_variants[v].name);
         run(ctx, &edges[v < 2 ? v : v % 2], name, true, v & 1, v);
@@ -251,8 +263,7 @@ static void check_variants(struct tdl_context *ctx, uint64_t seed)
     for (size_t i = 0; i < COUNT(others) - !units; i++)
         for (uint32_t v = 0; v < others[i].row->variant_count; v++) {
             if ((i + v + seed) % stride ||
-                (others[i].row == &tdl_conv_cooperative &&
-                 !subject_units_fit(ctx, &others[i].row->variants[v])))
+                !fits(ctx, others[i].row, &others[i].row->variants[v]))
                 continue;
             snprintf(name, sizeof(name), "%s%s%s", others[i].row->name,
                      *others[i].row->variants[v].name ? ":" : "", others[i].row->variants[v].name);
