@@ -98,20 +98,16 @@ class Source:
 
 
 def fields(constants):
-    """[(type, name, size or None)] of neighbouring constants, arrays put together."""
-    out, expected = [], None
-    for number in sorted(constants):
-        name, kind = constants[number]
-        stem, digits = re.match(r"(.*?)(\d*)$", name).groups()
-        if digits == "0":
-            out.append([kind, stem, 1])
-        elif out and out[-1][2] and (kind, stem, digits) == (*out[-1][:2], str(out[-1][2])) \
-                and number == expected:
-            out[-1][2] += 1
-        else:
-            out.append([kind, name, None])
-        expected = number + 1
-    return [(k, n if size != 1 else n + "0", size if size != 1 else None) for k, n, size in out]
+    """[(type, name, size or None)] of constants whose ids follow each other."""
+    rows, left = [], [constants[number] for number in sorted(constants)]
+    while left:
+        name, kind = left[0]
+        stem, count = name[:-1], 0
+        while name[-1] == "0" and left[count:count + 1] == [("%s%d" % (stem, count), kind)]:
+            count += 1
+        rows.append((kind, stem, count) if count > 1 else (kind, name, None))
+        left = left[max(count, 1):]
+    return rows
 
 
 def struct(name, origin, rows):
