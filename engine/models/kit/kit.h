@@ -89,6 +89,33 @@ const struct tdl_tensor_params *tdl_kit_desc(const struct tdl_operand *operand);
 /* An axis that may count from the end; false with the builder in error. */
 bool tdl_kit_axis(struct tdl_kit *kit, int64_t axis, uint32_t rank, uint32_t *out);
 
+/* -------------------------------------------------------- tables of operators */
+
+typedef struct tdl_operand *tdl_kit_one(struct tdl_builder *builder, struct tdl_operand *x);
+typedef struct tdl_operand *tdl_kit_two(struct tdl_builder *builder, struct tdl_operand *a,
+                                        struct tdl_operand *b);
+
+#define TDL_KIT_MANY 255 /* inputs: as many as it likes */
+/* The fields that a reader's row begins with: how one operator of a file becomes builder calls.
+ * `add` is declared by the reader; it returns false, or NULL, with the builder in error. */
+#define TDL_KIT_ROW(add)                                                                           \
+    const char *name;    /* as files spell it */                                                   \
+    uint8_t least, most; /* inputs that are data */                                                \
+    add;                                                                                           \
+    tdl_kit_one *one; /* of operators on elements: what each goes through */                       \
+    tdl_kit_two *two; /* the same of two inputs */                                                 \
+    int32_t detail;   /* which of those that one function adds */                                  \
+    uint8_t newest    /* version that is understood, of formats that have them */
+/* The tables of a reader. Each ends with a row without a name, and a row has `size` bytes. */
+struct tdl_kit_tables {
+    const void *const *tables;
+    size_t count, size;
+};
+/* The row of the name of `length` bytes, or NULL. */
+const void *tdl_kit_find_row(const struct tdl_kit_tables *tables, const char *name, size_t length);
+/* The name of row `index` of all tables; NULL behind the last. */
+const char *tdl_kit_row_name(const struct tdl_kit_tables *tables, uint32_t index);
+
 /* ------------------------------------------------- functions of operators */
 
 /* The arc tangent, within 2e-8 for numbers from −1 to 1; `one` is a scalar 1 of x's type. Of

@@ -108,7 +108,9 @@ static bool read_bias(struct ncnn_import *im, const struct ncnn_layer *l, uint32
     return *out != NULL;
 }
 
-struct tdl_operand *ncnn_add_convolution(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_inner_product(struct ncnn_import *im, const struct ncnn_layer *l);
+
+static struct tdl_operand *add_convolution(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_conv2d_params params = {.filter_layout = TDL_FILTER_OIHW};
     struct tdl_operand *x = ncnn_bottom(im, l, 0), *filter;
@@ -117,7 +119,7 @@ struct tdl_operand *ncnn_add_convolution(struct ncnn_import *im, const struct nc
     if (!x)
         return NULL;
     if (tdl_operand_get_desc(x)->rank == 1)
-        return ncnn_add_inner_product(im, l);
+        return add_inner_product(im, l);
     if (!ncnn_picture(im, l, 0))
         return NULL;
     const uint32_t *in = tdl_operand_get_desc(x)->shape;
@@ -162,7 +164,7 @@ static struct tdl_operand *deconvolution_filter(struct ncnn_import *im, const st
     return tdl_builder_constant(im->builder, &desc, to, count * sizeof(*to));
 }
 
-struct tdl_operand *ncnn_add_deconvolution(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_deconvolution(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_conv_transpose2d_params params = {0};
     struct tdl_operand *x = ncnn_picture(im, l, 0), *filter;
@@ -193,7 +195,7 @@ struct tdl_operand *ncnn_add_deconvolution(struct ncnn_import *im, const struct 
 
 /* Of all elements; of a blob of two dimensions, row by row. Also a convolution of a
  * vector, which has its numbers at other places. */
-struct tdl_operand *ncnn_add_inner_product(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_inner_product(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     const bool product = l->type[0] == 'I';
     struct tdl_gemm_params params = {.b_transpose = true};
@@ -226,3 +228,9 @@ struct tdl_operand *ncnn_add_inner_product(struct ncnn_import *im, const struct 
         x = ncnn_reshape(im, x, 1, (const uint32_t[]){(uint32_t)outputs});
     return ncnn_activate(im, l, x);
 }
+
+const struct ncnn_row ncnn_rows_conv[] = {
+    {"Convolution", 1, 1, add_convolution},     {"ConvolutionDepthWise", 1, 1, add_convolution},
+    {"Deconvolution", 1, 1, add_deconvolution}, {"DeconvolutionDepthWise", 1, 1, add_deconvolution},
+    {"InnerProduct", 1, 1, add_inner_product},  {0},
+};

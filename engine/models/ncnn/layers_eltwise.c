@@ -95,14 +95,14 @@ struct tdl_operand *ncnn_activate(struct ncnn_import *im, const struct ncnn_laye
     }
 }
 
-struct tdl_operand *ncnn_add_clip(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_clip(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
 
     return x ? clip(im, x, ncnn_float(l, 0, -FLT_MAX), ncnn_float(l, 1, FLT_MAX)) : NULL;
 }
 
-struct tdl_operand *ncnn_add_relu(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_relu(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
     const float slope = ncnn_float(l, 0, 0);
@@ -112,7 +112,7 @@ struct tdl_operand *ncnn_add_relu(struct ncnn_import *im, const struct ncnn_laye
                         : tdl_builder_leaky_relu(im->builder, x, slope);
 }
 
-struct tdl_operand *ncnn_add_prelu(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_prelu(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_bottom(im, l, 0), *slope;
     const int32_t count = ncnn_int(l, 0, 0);
@@ -123,7 +123,7 @@ struct tdl_operand *ncnn_add_prelu(struct ncnn_import *im, const struct ncnn_lay
     return slope ? tdl_builder_prelu(im->builder, x, slope) : NULL;
 }
 
-struct tdl_operand *ncnn_add_elu(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_elu(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
 
@@ -131,7 +131,7 @@ struct tdl_operand *ncnn_add_elu(struct ncnn_import *im, const struct ncnn_layer
 }
 
 /* HardSigmoid and HardSwish. */
-struct tdl_operand *ncnn_add_hard_sigmoid(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_hard_sigmoid(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
     const float alpha = ncnn_float(l, 0, 0.2f), beta = ncnn_float(l, 1, 0.5f);
@@ -142,24 +142,14 @@ struct tdl_operand *ncnn_add_hard_sigmoid(struct ncnn_import *im, const struct n
                                         : hard_swish(im, x, alpha, beta);
 }
 
-struct tdl_operand *ncnn_add_function(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_function(struct ncnn_import *im, const struct ncnn_layer *l)
 {
-    static const struct {
-        const char *type;
-        struct tdl_operand *(*add)(struct tdl_builder *, struct tdl_operand *);
-    } functions[] = {
-        {"GELU", tdl_builder_gelu},         {"Mish", mish},   {"Sigmoid", tdl_builder_sigmoid},
-        {"Softplus", tdl_builder_softplus}, {"Swish", swish}, {"TanH", tdl_builder_tanh},
-    };
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
-    size_t i = 0;
 
-    while (strcmp(functions[i].type, l->type) != 0)
-        i++;
-    return x ? functions[i].add(im->builder, x) : NULL;
+    return x ? im->row->one(im->builder, x) : NULL;
 }
 
-struct tdl_operand *ncnn_add_dropout(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_dropout(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
     const float scale = ncnn_float(l, 0, 1);
@@ -167,7 +157,7 @@ struct tdl_operand *ncnn_add_dropout(struct ncnn_import *im, const struct ncnn_l
     return x && scale != 1 ? tdl_builder_linear(im->builder, x, scale, 0) : x;
 }
 
-struct tdl_operand *ncnn_add_softmax(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_softmax(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
     uint32_t axis;
@@ -180,7 +170,7 @@ struct tdl_operand *ncnn_add_softmax(struct ncnn_import *im, const struct ncnn_l
 /* ------------------------------------------------------------------ numbers */
 
 /* (x − mean) / √(variance + epsilon) · slope + bias: one product and one sum. */
-struct tdl_operand *ncnn_add_batch_norm(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_batch_norm(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_bottom(im, l, 0), *factor, *term;
     const int32_t channels = ncnn_int(l, 0, 0);
@@ -227,7 +217,7 @@ static struct tdl_operand *align(struct ncnn_import *im, struct tdl_operand *x,
     return ncnn_reshape(im, x, to->rank, shape);
 }
 
-struct tdl_operand *ncnn_add_scale(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_scale(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     const int32_t size = ncnn_int(l, 0, 0);
     struct tdl_operand *x = ncnn_bottom(im, l, 0), *factor;
@@ -270,7 +260,7 @@ static struct tdl_operand *binary(struct ncnn_import *im, int32_t type, struct t
     return type >= 7 ? functions[type](im->builder, b, a) : functions[type](im->builder, a, b);
 }
 
-struct tdl_operand *ncnn_add_binary(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_binary(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *a = ncnn_bottom(im, l, 0), *b = NULL;
 
@@ -286,7 +276,7 @@ struct tdl_operand *ncnn_add_binary(struct ncnn_import *im, const struct ncnn_la
 }
 
 /* Products, sums with factors, or the largest. */
-struct tdl_operand *ncnn_add_eltwise(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_eltwise(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     static const int32_t kinds[] = {2, 0, 4}; /* of BinaryOp */
     const int32_t type = ncnn_int(l, 0, 0);
@@ -325,7 +315,7 @@ static struct tdl_operand *log10_of(struct tdl_builder *b, struct tdl_operand *x
     return x ? tdl_builder_linear(b, x, 0.4342944819f, 0) : NULL;
 }
 
-struct tdl_operand *ncnn_add_unary(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_unary(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     static struct tdl_operand *(*const functions[])(struct tdl_builder *, struct tdl_operand *) = {
         tdl_builder_abs,
@@ -355,3 +345,26 @@ struct tdl_operand *ncnn_add_unary(struct ncnn_import *im, const struct ncnn_lay
                             "the kind %d is not supported; libtdl has 0 to 11 and 15 to 18", type);
     return x ? functions[type](im->builder, x) : NULL;
 }
+
+const struct ncnn_row ncnn_rows_eltwise[] = {
+    {"BatchNorm", 1, 1, add_batch_norm},
+    {"BinaryOp", 1, 2, add_binary},
+    {"Clip", 1, 1, add_clip},
+    {"Dropout", 1, 1, add_dropout},
+    {"ELU", 1, 1, add_elu},
+    {"Eltwise", 1, NCNN_MAX_ARGS, add_eltwise},
+    {"GELU", 1, 1, add_function, .one = tdl_builder_gelu},
+    {"HardSigmoid", 1, 1, add_hard_sigmoid},
+    {"HardSwish", 1, 1, add_hard_sigmoid},
+    {"Mish", 1, 1, add_function, .one = mish},
+    {"PReLU", 1, 1, add_prelu},
+    {"ReLU", 1, 1, add_relu},
+    {"Scale", 1, 2, add_scale},
+    {"Sigmoid", 1, 1, add_function, .one = tdl_builder_sigmoid},
+    {"Softmax", 1, 1, add_softmax},
+    {"Softplus", 1, 1, add_function, .one = tdl_builder_softplus},
+    {"Swish", 1, 1, add_function, .one = swish},
+    {"TanH", 1, 1, add_function, .one = tdl_builder_tanh},
+    {"UnaryOp", 1, 1, add_unary},
+    {0},
+};

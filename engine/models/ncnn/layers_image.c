@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tdl_operand *ncnn_add_pixel_shuffle(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_pixel_shuffle(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_picture(im, l, 0);
     const int32_t factor = ncnn_int(l, 0, 1);
@@ -35,7 +35,7 @@ static struct tdl_operand *pad(struct ncnn_import *im, struct tdl_operand *x, co
     return tdl_builder_pad(im->builder, x, &params);
 }
 
-struct tdl_operand *ncnn_add_padding(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_padding(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     static const enum tdl_pad_mode modes[] = {TDL_PAD_CONSTANT, TDL_PAD_EDGE, TDL_PAD_REFLECTION};
     const int32_t sides[] = {ncnn_int(l, 0, 0), ncnn_int(l, 1, 0), ncnn_int(l, 2, 0),
@@ -132,7 +132,7 @@ static bool read_pool(struct ncnn_import *im, const struct ncnn_layer *l, const 
     return mode >= 0 && mode <= 3 ? true : tdl_kit_damaged(&im->kit, "padding of kind %d", mode);
 }
 
-struct tdl_operand *ncnn_add_pooling(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_pooling(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     const int32_t type = ncnn_int(l, 0, 0);
     struct tdl_operand *x = ncnn_picture(im, l, 0);
@@ -272,7 +272,7 @@ static bool output_size(struct ncnn_import *im, const struct ncnn_layer *l, cons
     return true;
 }
 
-struct tdl_operand *ncnn_add_interp(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_interp(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_picture(im, l, 0);
     struct tdl_resample2d_params params = {0};
@@ -300,3 +300,11 @@ struct tdl_operand *ncnn_add_interp(struct ncnn_import *im, const struct ncnn_la
     params.rounding = TDL_RESAMPLE_FLOOR;
     return tdl_builder_resample2d(im->builder, x, &params);
 }
+
+const struct ncnn_row ncnn_rows_image[] = {
+    {"Interp", 1, 1, add_interp},
+    {"Padding", 1, 1, add_padding},
+    {"PixelShuffle", 1, 1, add_pixel_shuffle},
+    {"Pooling", 1, 1, add_pooling},
+    {0},
+};

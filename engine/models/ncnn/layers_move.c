@@ -5,12 +5,12 @@
 #include <math.h>
 
 /* Split, Noop and the like: the same under other names. */
-struct tdl_operand *ncnn_add_same(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_same(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     return ncnn_bottom(im, l, 0);
 }
 
-struct tdl_operand *ncnn_add_concat(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_concat(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *parts[NCNN_MAX_ARGS];
     uint32_t axis;
@@ -23,7 +23,7 @@ struct tdl_operand *ncnn_add_concat(struct ncnn_import *im, const struct ncnn_la
                : NULL;
 }
 
-struct tdl_operand *ncnn_add_flatten(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_flatten(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
     uint32_t count = 1;
@@ -48,7 +48,7 @@ static uint32_t given_sizes(const struct ncnn_layer *l, int32_t unset, int32_t o
 }
 
 /* 0 is the input's own size, -1 what the others leave. */
-struct tdl_operand *ncnn_add_reshape(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_reshape(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
     uint64_t count = 1, product = 1;
@@ -88,7 +88,7 @@ struct tdl_operand *ncnn_add_reshape(struct ncnn_import *im, const struct ncnn_l
 }
 
 /* Which dimension goes where, outermost first. */
-struct tdl_operand *ncnn_add_permute(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_permute(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     static const uint32_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                          {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -115,7 +115,7 @@ struct tdl_operand *ncnn_add_permute(struct ncnn_import *im, const struct ncnn_l
     return ncnn_reshape(im, x, 4, shape);
 }
 
-struct tdl_operand *ncnn_add_memory_data(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_memory_data(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     uint32_t shape[4] = {1}, count, first;
     uint64_t elements = 1;
@@ -181,7 +181,7 @@ static bool crop_by_arrays(struct ncnn_import *im, const struct ncnn_layer *l,
     return true;
 }
 
-struct tdl_operand *ncnn_add_crop(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_crop(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     static const uint32_t sizes[] = {3, 4, 5}, ends[] = {6, 7, 8}; /* of w, h, c */
     struct tdl_operand *x = ncnn_bottom(im, l, 0), *like = x;
@@ -210,3 +210,15 @@ struct tdl_operand *ncnn_add_crop(struct ncnn_import *im, const struct ncnn_laye
     }
     return tdl_builder_slice(im->builder, x, &params);
 }
+
+const struct ncnn_row ncnn_rows_move[] = {
+    {"Concat", 1, NCNN_MAX_ARGS, add_concat},
+    {"Crop", 1, 2, add_crop},
+    {"Flatten", 1, 1, add_flatten},
+    {"MemoryData", 0, 0, add_memory_data},
+    {"Noop", 1, 1, add_same, .many_tops = true},
+    {"Permute", 1, 1, add_permute},
+    {"Reshape", 1, 1, add_reshape},
+    {"Split", 1, 1, add_same, .many_tops = true},
+    {0},
+};

@@ -183,9 +183,19 @@ static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32
 
 /* ------------------------------------------------------------------------ file */
 
+static const void *const tables[] = {ncnn_rows_conv, ncnn_rows_eltwise, ncnn_rows_image,
+                                     ncnn_rows_move};
+static const struct tdl_kit_tables types = {tables, sizeof(tables) / sizeof(tables[0]),
+                                            sizeof(struct ncnn_row)};
+
+static const char *layer_name(uint32_t index)
+{
+    return tdl_kit_row_name(&types, index);
+}
+
 static bool add_layer(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t *searched)
 {
-    const struct ncnn_row *row = ncnn_find_row(l->type);
+    const struct ncnn_row *row = tdl_kit_find_row(&types, l->type, strlen(l->type));
     struct tdl_operand *x;
     char label[128];
 
@@ -194,13 +204,14 @@ static bool add_layer(struct ncnn_import *im, const struct ncnn_layer *l, uint32
         *c = (unsigned char)*c < 0x20 || (unsigned char)*c > 0x7e ? '?' : *c;
     tdl_builder_set_label(im->builder, label);
     im->layer = l;
+    im->row = row;
     if (!strcmp(l->type, "Input"))
         return add_input(im, l, searched);
     if (!row)
         return tdl_kit_lacks(&im->kit,
                              "libtdl has no layer of this type; convert the model without it");
-    if (l->bottom_count < row->min_bottoms || l->bottom_count > row->max_bottoms ||
-        l->top_count < 1 || (l->top_count > 1 && row->add != ncnn_add_same))
+    if (l->bottom_count < row->least || l->bottom_count > row->most || l->top_count < 1 ||
+        (l->top_count > 1 && !row->many_tops))
         return tdl_kit_damaged(&im->kit, "%u bottoms and %u tops", l->bottom_count, l->top_count);
     x = row->add(im, l);
     for (uint32_t i = 0; x && i < l->top_count; i++)
@@ -307,6 +318,6 @@ static bool recognises(const void *head, size_t size)
 const struct tdl_model_format tdl_model_ncnn = {
     .name = "ncnn",
     .recognises = recognises,
-    .operator_name = ncnn_row_name,
+    .operator_name = layer_name,
     .import = import,
 };

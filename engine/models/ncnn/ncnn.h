@@ -58,14 +58,13 @@ struct ncnn_import {
     uint32_t *slots; /* numbers of blobs + 1 by their names, 0 where there is none */
     uint32_t blob_count, blob_capacity, slot_count;
     const struct ncnn_layer *layer; /* that is being added */
+    const struct ncnn_row *row;     /* its */
 };
 
-/* How a layer of the file becomes builder calls. */
+/* `add` returns the top. */
 struct ncnn_row {
-    const char *type;
-    uint32_t min_bottoms, max_bottoms;
-    /* The top; NULL with the builder in error. */
-    struct tdl_operand *(*add)(struct ncnn_import *im, const struct ncnn_layer *l);
+    TDL_KIT_ROW(struct tdl_operand *(*add)(struct ncnn_import *im, const struct ncnn_layer *l));
+    bool many_tops; /* the same in each */
 };
 
 /* ---- param.c */
@@ -117,45 +116,8 @@ bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis
 struct tdl_operand *ncnn_activate(struct ncnn_import *im, const struct ncnn_layer *l,
                                   struct tdl_operand *x);
 
-/* ---- table.c */
-const struct ncnn_row *ncnn_find_row(const char *type);
-/* The type of row `index`; NULL behind the last. */
-const char *ncnn_row_name(uint32_t index);
-
-/* Functions of rows. */
-#define NCNN_ROW(name)                                                                             \
-    struct tdl_operand *ncnn_add_##name(struct ncnn_import *, const struct ncnn_layer *)
-/* layers_conv.c */
-NCNN_ROW(convolution);
-NCNN_ROW(deconvolution);
-NCNN_ROW(inner_product);
-/* layers_eltwise.c */
-NCNN_ROW(batch_norm);
-NCNN_ROW(binary);
-NCNN_ROW(clip);
-NCNN_ROW(dropout);
-NCNN_ROW(eltwise);
-NCNN_ROW(elu);
-NCNN_ROW(function);
-NCNN_ROW(hard_sigmoid);
-NCNN_ROW(prelu);
-NCNN_ROW(relu);
-NCNN_ROW(scale);
-NCNN_ROW(softmax);
-NCNN_ROW(unary);
-/* layers_image.c */
-NCNN_ROW(interp);
-NCNN_ROW(padding);
-NCNN_ROW(pixel_shuffle);
-NCNN_ROW(pooling);
-/* layers_move.c */
-NCNN_ROW(concat);
-NCNN_ROW(crop);
-NCNN_ROW(flatten);
-NCNN_ROW(memory_data);
-NCNN_ROW(permute);
-NCNN_ROW(reshape);
-NCNN_ROW(same);
-#undef NCNN_ROW
+/* Tables of rows, each ends with an empty one. */
+extern const struct ncnn_row ncnn_rows_conv[], ncnn_rows_eltwise[], ncnn_rows_image[],
+    ncnn_rows_move[];
 
 #endif

@@ -24,7 +24,7 @@ static const char *const arithmetic[] = {"Abs",   "Add", "Ceil",  "Clip", "Div",
 static bool is_one_of(const struct onnx_import *im, const char *const *types)
 {
     for (; *types; types++)
-        if (!strcmp(im->node.row->type, *types))
+        if (!strcmp(im->node.row->name, *types))
             return true;
     return false;
 }
@@ -54,7 +54,7 @@ struct tdl_operand *onnx_exists(struct onnx_import *im, struct tdl_operand *indi
 /* The result of arithmetic, ONNX_ABSENT where one of the inputs is of no row. */
 static int32_t compute(struct onnx_import *im, struct tdl_operand **result)
 {
-    const uint32_t first = !strcmp(im->node.row->type, "Where"); /* behind the condition */
+    const uint32_t first = !strcmp(im->node.row->name, "Where"); /* behind the condition */
     int32_t mark = 0;
 
     for (uint32_t i = first; *result && i < im->node.input_count; i++) {
@@ -95,7 +95,7 @@ int32_t onnx_follow_absent(struct onnx_import *im, struct tdl_operand **result)
         return onnx_absent(im, 0);
     if (is_one_of(im, arithmetic))
         return compute(im, result);
-    return strcmp(im->node.row->type, "Concat") ? 0 : join(im, *result);
+    return strcmp(im->node.row->name, "Concat") ? 0 : join(im, *result);
 }
 
 bool onnx_give_absent(struct onnx_import *im, struct tdl_operand *rows)

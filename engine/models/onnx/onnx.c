@@ -17,29 +17,18 @@
 
 /* --------------------------------------------------------------------- nodes */
 
-static const struct onnx_row *const tables[] = {
+static const void *const tables[] = {
     onnx_rows_activations, onnx_rows_attention, onnx_rows_detect,    onnx_rows_elements,
     onnx_rows_image,       onnx_rows_indices,   onnx_rows_linear,    onnx_rows_moving,
     onnx_rows_normalize,   onnx_rows_quantize,  onnx_rows_recurrent, onnx_rows_regions,
     onnx_rows_shape,
 };
-
-static const struct onnx_row *find_row(const struct tdl_pb *type)
-{
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-        for (const struct onnx_row *row = tables[i]; row->type; row++)
-            if (tdl_pb_is(type, row->type))
-                return row;
-    return NULL;
-}
+static const struct tdl_kit_tables operators = {tables, sizeof(tables) / sizeof(tables[0]),
+                                                sizeof(struct onnx_row)};
 
 static const char *operator_name(uint32_t index)
 {
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-        for (const struct onnx_row *row = tables[i]; row->type; row++)
-            if (index-- == 0)
-                return row->type;
-    return NULL;
+    return tdl_kit_row_name(&operators, index);
 }
 
 /* An input of the function that its caller left out is left out here, too. */
@@ -108,7 +97,8 @@ static bool check_node(struct onnx_import *im, struct onnx_node *n)
 
     set_label(im, n);
     /* As in ONNX Runtime, functions do not take the place of operators. */
-    n->row = known_domain ? find_row(&n->type) : NULL;
+    n->row = known_domain ? tdl_kit_find_row(&operators, (const char *)n->type.data, n->type.size)
+                          : NULL;
     n->function = n->row ? NULL : onnx_find_function(im, n);
     if (n->function)
         return n->output_count > 0 || tdl_kit_damaged(&im->kit, "it has no output");
@@ -125,7 +115,7 @@ static bool check_node(struct onnx_import *im, struct onnx_node *n)
     if (!onnx_check_opset(im))
         return false;
     if (n->input_count < n->row->least ||
-        (n->row->most != ONNX_MANY && n->input_count > n->row->most))
+        (n->row->most != TDL_KIT_MANY && n->input_count > n->row->most))
         return tdl_kit_damaged(&im->kit, "%u inputs instead of %u to %u", n->input_count,
                                n->row->least, n->row->most);
     if (n->output_count == 0)

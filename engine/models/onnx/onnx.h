@@ -95,14 +95,10 @@ struct onnx_import {
     uint32_t file_count;
 };
 
-/* How one operator becomes builder calls. */
+/* `add` ends in onnx_give(). */
 struct onnx_row {
-    const char *type;
-    uint8_t least, most; /* inputs */
-    /* Ends in onnx_give(); false with the builder in error. */
-    bool (*add)(struct onnx_import *im);
+    TDL_KIT_ROW(bool (*add)(struct onnx_import *im));
 };
-#define ONNX_MANY 255 /* inputs: as many as it likes */
 
 /* Tables of rows, each ends with an empty one. */
 extern const struct onnx_row onnx_rows_activations[], onnx_rows_attention[], onnx_rows_detect[],

@@ -9,7 +9,7 @@
 static bool add_with_alpha(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand(im, 0);
-    const char *type = im->node.row->type;
+    const char *type = im->node.row->name;
 
     if (!x)
         return false;
@@ -27,7 +27,7 @@ static bool add_scaled_elu(struct onnx_import *im)
 {
     struct tdl_builder *b = im->builder;
     struct tdl_operand *x = onnx_operand(im, 0);
-    const bool celu = !strcmp(im->node.row->type, "Celu");
+    const bool celu = !strcmp(im->node.row->name, "Celu");
     const float alpha = onnx_float(im, "alpha", celu ? 1 : 1.67326324f);
     const float gamma = celu ? alpha : onnx_float(im, "gamma", 1.05070102f);
 
@@ -48,7 +48,7 @@ static bool add_gated(struct onnx_import *im)
 
     if (!x)
         return false;
-    if (!strcmp(im->node.row->type, "Mish"))
+    if (!strcmp(im->node.row->name, "Mish"))
         gate = tdl_builder_tanh(b, tdl_builder_softplus(b, x));
     else
         gate = tdl_builder_sigmoid(b, alpha == 1 ? x : tdl_builder_linear(b, x, alpha, 0));
@@ -112,7 +112,7 @@ static bool add_hyperbolic(struct onnx_import *im)
         return false;
     struct tdl_operand *up = tdl_builder_exp(b, x);
     struct tdl_operand *down = tdl_builder_exp(b, tdl_builder_neg(b, x));
-    struct tdl_operand *sum = !strcmp(im->node.row->type, "Cosh") ? tdl_builder_add(b, up, down)
+    struct tdl_operand *sum = !strcmp(im->node.row->name, "Cosh") ? tdl_builder_add(b, up, down)
                                                                   : tdl_builder_sub(b, up, down);
     return onnx_give(im, tdl_builder_linear(b, sum, 0.5f, 0));
 }
@@ -125,13 +125,13 @@ static bool add_inverse_hyperbolic(struct onnx_import *im)
 
     if (!x)
         return false;
-    if (!strcmp(im->node.row->type, "Atanh")) {
+    if (!strcmp(im->node.row->name, "Atanh")) {
         struct tdl_operand *ratio =
             tdl_builder_div(b, tdl_builder_linear(b, x, 1, 1), tdl_builder_linear(b, x, -1, 1));
 
         return onnx_give(im, tdl_builder_linear(b, tdl_builder_log(b, ratio), 0.5f, 0));
     }
-    const float one = !strcmp(im->node.row->type, "Asinh") ? 1 : -1;
+    const float one = !strcmp(im->node.row->name, "Asinh") ? 1 : -1;
     struct tdl_operand *root =
         tdl_builder_sqrt(b, tdl_builder_linear(b, tdl_builder_mul(b, x, x), 1, one));
     return onnx_give(im, tdl_builder_log(b, tdl_builder_add(b, x, root)));
@@ -142,7 +142,7 @@ static bool add_inverse_circular(struct onnx_import *im)
 {
     struct tdl_builder *b = im->builder;
     struct tdl_operand *x = onnx_operand(im, 0), *rest;
-    const char *type = im->node.row->type;
+    const char *type = im->node.row->name;
 
     if (!x)
         return false;

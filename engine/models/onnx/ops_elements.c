@@ -5,10 +5,6 @@
 
 #include <string.h>
 
-typedef struct tdl_operand *(*unary_fn)(struct tdl_builder *, struct tdl_operand *);
-typedef struct tdl_operand *(*binary_fn)(struct tdl_builder *, struct tdl_operand *,
-                                         struct tdl_operand *);
-
 /* The type and shape of input `i` for an output without elements, if it has none. */
 static bool gave_empty(struct onnx_import *im, uint32_t i, enum tdl_dtype *dtype)
 {
@@ -23,50 +19,20 @@ static bool gave_empty(struct onnx_import *im, uint32_t i, enum tdl_dtype *dtype
 
 /* --------------------------------------------------------------- of one input */
 
-static const struct {
-    const char *type;
-    unary_fn add;
-} unaries[] = {
-    {"Abs", tdl_builder_abs},
-    {"Ceil", tdl_builder_ceil},
-    {"Cos", tdl_builder_cos},
-    {"Erf", tdl_builder_erf},
-    {"Exp", tdl_builder_exp},
-    {"Floor", tdl_builder_floor},
-    {"HardSwish", tdl_builder_hard_swish},
-    {"Log", tdl_builder_log},
-    {"Neg", tdl_builder_neg},
-    {"Not", tdl_builder_logical_not},
-    {"Reciprocal", tdl_builder_reciprocal},
-    {"Relu", tdl_builder_relu},
-    {"Round", tdl_builder_round_even},
-    {"Sigmoid", tdl_builder_sigmoid},
-    {"Sign", tdl_builder_sign},
-    {"Sin", tdl_builder_sin},
-    {"Softplus", tdl_builder_softplus},
-    {"Softsign", tdl_builder_softsign},
-    {"Sqrt", tdl_builder_sqrt},
-    {"Tan", tdl_builder_tan},
-    {"Tanh", tdl_builder_tanh},
-};
-
 static bool add_unary(struct onnx_import *im)
 {
     struct tdl_operand *x;
-    size_t i = 0;
 
     if (gave_empty(im, 0, NULL))
         return true;
     x = onnx_operand(im, 0);
-    while (strcmp(unaries[i].type, im->node.row->type) != 0)
-        i++;
     if (!x)
         return false;
     const enum tdl_dtype dtype = tdl_kit_desc(x)->dtype;
-    if (unaries[i].add == tdl_builder_abs &&
+    if (im->node.row->one == tdl_builder_abs &&
         (dtype == TDL_UINT8 || dtype == TDL_UINT32 || dtype == TDL_UINT64)) /* is its own */
         return onnx_give(im, x);
-    return onnx_give(im, unaries[i].add(im->builder, x));
+    return onnx_give(im, im->node.row->one(im->builder, x));
 }
 
 /* ------------------------------------------------------------------- of types */
@@ -134,53 +100,21 @@ static bool add_dropout(struct onnx_import *im)
 
 /* -------------------------------------------------------------- of two inputs */
 
-static const struct {
-    const char *type;
-    binary_fn add;
-    bool of_many;
-} binaries[] = {
-    {"Add", tdl_builder_add, false},
-    {"And", tdl_builder_logical_and, false},
-    {"BitwiseAnd", tdl_builder_bitwise_and, false},
-    {"BitwiseOr", tdl_builder_bitwise_or, false},
-    {"BitwiseXor", tdl_builder_bitwise_xor, false},
-    {"Div", tdl_builder_div, false},
-    {"Equal", tdl_builder_equal, false},
-    {"Greater", tdl_builder_greater, false},
-    {"GreaterOrEqual", tdl_builder_greater_or_equal, false},
-    {"Less", tdl_builder_lesser, false},
-    {"LessOrEqual", tdl_builder_lesser_or_equal, false},
-    {"Max", tdl_builder_max, true},
-    {"Mean", tdl_builder_add, true},
-    {"Min", tdl_builder_min, true},
-    {"Mul", tdl_builder_mul, false},
-    {"Or", tdl_builder_logical_or, false},
-    {"PRelu", tdl_builder_prelu, false},
-    {"Sub", tdl_builder_sub, false},
-    {"Sum", tdl_builder_add, true},
-    {"Xor", tdl_builder_logical_xor, false},
-};
-
 /* Some take any number of inputs, one by one. */
 static bool add_binary(struct onnx_import *im)
 {
     struct tdl_operand *o;
-    size_t row = 0;
 
     for (uint32_t i = 0; i < im->node.input_count; i++)
         if (gave_empty(im, i, NULL))
             return true;
     o = onnx_operand(im, 0);
-    while (strcmp(binaries[row].type, im->node.row->type) != 0)
-        row++;
-    if (im->node.input_count > 2 && !binaries[row].of_many)
-        return tdl_kit_damaged(&im->kit, "%u inputs instead of 2", im->node.input_count);
     for (uint32_t i = 1; i < im->node.input_count && o; i++) {
         struct tdl_operand *next = onnx_operand(im, i);
 
-        o = next ? binaries[row].add(im->builder, o, next) : NULL;
+        o = next ? im->node.row->two(im->builder, o, next) : NULL;
     }
-    if (o && !strcmp(im->node.row->type, "Mean"))
+    if (o && !strcmp(im->node.row->name, "Mean"))
         o = tdl_builder_linear(im->builder, o, 1 / (float)im->node.input_count, 0);
     return onnx_give(im, o);
 }
@@ -315,57 +249,62 @@ static bool add_clip(struct onnx_import *im)
     return onnx_give(im, x);
 }
 
+/* clang-format off */
+#define ONE(name, function) {name, 1, 1, add_unary, .one = function}
+#define TWO(name, function) {name, 2, 2, add_binary, .two = function}
+/* clang-format on */
+
 const struct onnx_row onnx_rows_elements[] = {
-    {"Abs", 1, 1, add_unary},
-    {"Add", 2, 2, add_binary},
-    {"And", 2, 2, add_binary},
+    ONE("Abs", tdl_builder_abs),
+    TWO("Add", tdl_builder_add),
+    TWO("And", tdl_builder_logical_and),
     {"BitShift", 2, 2, add_bit_shift},
-    {"BitwiseAnd", 2, 2, add_binary},
+    TWO("BitwiseAnd", tdl_builder_bitwise_and),
     {"BitwiseNot", 1, 1, add_bitwise_not},
-    {"BitwiseOr", 2, 2, add_binary},
-    {"BitwiseXor", 2, 2, add_binary},
+    TWO("BitwiseOr", tdl_builder_bitwise_or),
+    TWO("BitwiseXor", tdl_builder_bitwise_xor),
     {"Cast", 1, 1, add_cast},
     {"CastLike", 2, 2, add_cast_like},
-    {"Ceil", 1, 1, add_unary},
+    ONE("Ceil", tdl_builder_ceil),
     {"Clip", 1, 3, add_clip},
-    {"Cos", 1, 1, add_unary},
-    {"Div", 2, 2, add_binary},
+    ONE("Cos", tdl_builder_cos),
+    TWO("Div", tdl_builder_div),
     {"Dropout", 1, 3, add_dropout},
-    {"Equal", 2, 2, add_binary},
-    {"Erf", 1, 1, add_unary},
-    {"Exp", 1, 1, add_unary},
-    {"Floor", 1, 1, add_unary},
-    {"Greater", 2, 2, add_binary},
-    {"GreaterOrEqual", 2, 2, add_binary},
-    {"HardSwish", 1, 1, add_unary},
+    TWO("Equal", tdl_builder_equal),
+    ONE("Erf", tdl_builder_erf),
+    ONE("Exp", tdl_builder_exp),
+    ONE("Floor", tdl_builder_floor),
+    TWO("Greater", tdl_builder_greater),
+    TWO("GreaterOrEqual", tdl_builder_greater_or_equal),
+    ONE("HardSwish", tdl_builder_hard_swish),
     {"Identity", 1, 1, add_identity},
-    {"Less", 2, 2, add_binary},
-    {"LessOrEqual", 2, 2, add_binary},
-    {"Log", 1, 1, add_unary},
-    {"Max", 1, ONNX_MANY, add_binary},
-    {"Mean", 1, ONNX_MANY, add_binary},
-    {"Min", 1, ONNX_MANY, add_binary},
+    TWO("Less", tdl_builder_lesser),
+    TWO("LessOrEqual", tdl_builder_lesser_or_equal),
+    ONE("Log", tdl_builder_log),
+    {"Max", 1, TDL_KIT_MANY, add_binary, .two = tdl_builder_max},
+    {"Mean", 1, TDL_KIT_MANY, add_binary, .two = tdl_builder_add},
+    {"Min", 1, TDL_KIT_MANY, add_binary, .two = tdl_builder_min},
     {"Mod", 2, 2, add_mod},
-    {"Mul", 2, 2, add_binary},
-    {"Neg", 1, 1, add_unary},
-    {"Not", 1, 1, add_unary},
-    {"Or", 2, 2, add_binary},
-    {"PRelu", 2, 2, add_binary},
+    TWO("Mul", tdl_builder_mul),
+    ONE("Neg", tdl_builder_neg),
+    ONE("Not", tdl_builder_logical_not),
+    TWO("Or", tdl_builder_logical_or),
+    TWO("PRelu", tdl_builder_prelu),
     {"Pow", 2, 2, add_pow},
-    {"Reciprocal", 1, 1, add_unary},
-    {"Relu", 1, 1, add_unary},
-    {"Round", 1, 1, add_unary},
-    {"Sigmoid", 1, 1, add_unary},
-    {"Sign", 1, 1, add_unary},
-    {"Sin", 1, 1, add_unary},
-    {"Softplus", 1, 1, add_unary},
-    {"Softsign", 1, 1, add_unary},
-    {"Sqrt", 1, 1, add_unary},
-    {"Sub", 2, 2, add_binary},
-    {"Sum", 1, ONNX_MANY, add_binary},
-    {"Tan", 1, 1, add_unary},
-    {"Tanh", 1, 1, add_unary},
+    ONE("Reciprocal", tdl_builder_reciprocal),
+    ONE("Relu", tdl_builder_relu),
+    ONE("Round", tdl_builder_round_even),
+    ONE("Sigmoid", tdl_builder_sigmoid),
+    ONE("Sign", tdl_builder_sign),
+    ONE("Sin", tdl_builder_sin),
+    ONE("Softplus", tdl_builder_softplus),
+    ONE("Softsign", tdl_builder_softsign),
+    ONE("Sqrt", tdl_builder_sqrt),
+    TWO("Sub", tdl_builder_sub),
+    {"Sum", 1, TDL_KIT_MANY, add_binary, .two = tdl_builder_add},
+    ONE("Tan", tdl_builder_tan),
+    ONE("Tanh", tdl_builder_tanh),
     {"Where", 3, 3, add_where},
-    {"Xor", 2, 2, add_binary},
+    TWO("Xor", tdl_builder_logical_xor),
     {0},
 };

@@ -398,7 +398,7 @@ static bool add_global_pool(struct onnx_import *im)
     struct tdl_operand *x = onnx_operand(im, 0);
     struct tdl_reduce_params p = {.keep_dimensions = true};
     const struct tdl_pool2d_params whole = {.input_layout = TDL_INPUT_NCHW};
-    const char *type = im->node.row->type;
+    const char *type = im->node.row->name;
     const bool max = !strcmp(type, "GlobalMaxPool"), lp = !strcmp(type, "GlobalLpPool");
 
     if (!x)

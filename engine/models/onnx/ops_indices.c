@@ -65,7 +65,7 @@ static bool add_gather(struct onnx_import *im)
     indices = x ? onnx_operand(im, 1) : NULL;
     if (!indices)
         return false;
-    const bool whole = !strcmp(im->node.row->type, "Gather");
+    const bool whole = !strcmp(im->node.row->name, "Gather");
     const int32_t absent = onnx_absent(im, 1);
     x = (whole ? tdl_builder_gather
                : tdl_builder_gather_elements)(im->builder, x, existing(im, indices, absent), axis);
@@ -251,7 +251,7 @@ static bool take_reduction(struct onnx_import *im, struct tdl_scatter_params *ou
 /* The updates take the place of what is there, or join it. */
 static bool add_scatter(struct onnx_import *im)
 {
-    const bool nd = !strcmp(im->node.row->type, "ScatterND");
+    const bool nd = !strcmp(im->node.row->name, "ScatterND");
     struct tdl_operand *x = onnx_operand(im, 0), *updates = x ? onnx_operand(im, 2) : NULL;
     struct tdl_operand *indices = updates ? onnx_operand(im, 1) : NULL;
     struct tdl_scatter_params how = {0};

@@ -152,7 +152,7 @@ static bool add_one_hot(struct onnx_import *im)
 static bool add_arg(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand(im, 0);
-    const bool max = !strcmp(im->node.row->type, "ArgMax");
+    const bool max = !strcmp(im->node.row->name, "ArgMax");
     const struct tdl_arg_min_max_params p = {
         .keep_dimensions = onnx_int(im, "keepdims", 1) != 0,
         .select_last_index = onnx_int(im, "select_last_index", 0) != 0,
@@ -165,17 +165,6 @@ static bool add_arg(struct onnx_import *im)
                      (max ? tdl_builder_arg_max : tdl_builder_arg_min)(im->builder, x, axis, &p));
 }
 
-static const struct {
-    const char *type;
-    enum tdl_reduction reduction;
-} reductions[] = {
-    {"ReduceL1", TDL_REDUCE_L1},          {"ReduceL2", TDL_REDUCE_L2},
-    {"ReduceLogSum", TDL_REDUCE_LOG_SUM}, {"ReduceLogSumExp", TDL_REDUCE_LOG_SUM_EXP},
-    {"ReduceMax", TDL_REDUCE_MAX},        {"ReduceMean", TDL_REDUCE_MEAN},
-    {"ReduceMin", TDL_REDUCE_MIN},        {"ReduceProd", TDL_REDUCE_PRODUCT},
-    {"ReduceSum", TDL_REDUCE_SUM},        {"ReduceSumSquare", TDL_REDUCE_SUM_SQUARE},
-};
-
 /* Without axes it is all, or, on request, none: then each element is reduced alone. */
 static bool add_reduce(struct onnx_import *im)
 {
@@ -183,12 +172,9 @@ static bool add_reduce(struct onnx_import *im)
     struct tdl_reduce_params p = {.keep_dimensions = onnx_int(im, "keepdims", 1) != 0};
     int64_t axes[TDL_MAX_RANK];
     uint32_t count;
-    size_t row = 0;
 
     if (!x || !onnx_ints_of(im, "axes", 1, axes, TDL_MAX_RANK, &count))
         return false;
-    while (strcmp(reductions[row].type, im->node.row->type) != 0)
-        row++;
     if (count == 0 && onnx_int(im, "noop_with_empty_axes", 0))
         return onnx_give(im, x);
     for (uint32_t i = 0; i < count; i++)
@@ -196,7 +182,8 @@ static bool add_reduce(struct onnx_import *im)
             return false;
     if (onnx_rank(x) == 0) /* one number is its own sum */
         return onnx_give(im, x);
-    return onnx_give(im, tdl_builder_reduce(im->builder, x, reductions[row].reduction, &p));
+    return onnx_give(
+        im, tdl_builder_reduce(im->builder, x, (enum tdl_reduction)im->node.row->detail, &p));
 }
 
 static bool add_cumsum(struct onnx_import *im)
@@ -235,22 +222,22 @@ const struct onnx_row onnx_rows_linear[] = {
     {"ArgMax", 1, 1, add_arg},
     {"ArgMin", 1, 1, add_arg},
     {"CumSum", 2, 2, add_cumsum},
-    {"Einsum", 1, ONNX_MANY, onnx_add_einsum},
+    {"Einsum", 1, TDL_KIT_MANY, onnx_add_einsum},
     {"Gemm", 2, 3, add_gemm},
     {"Hardmax", 1, 1, add_hardmax},
     {"LogSoftmax", 1, 1, add_log_softmax},
     {"MatMul", 2, 2, add_matmul},
     {"OneHot", 3, 3, add_one_hot},
-    {"ReduceL1", 1, 2, add_reduce},
-    {"ReduceL2", 1, 2, add_reduce},
-    {"ReduceLogSum", 1, 2, add_reduce},
-    {"ReduceLogSumExp", 1, 2, add_reduce},
-    {"ReduceMax", 1, 2, add_reduce},
-    {"ReduceMean", 1, 2, add_reduce},
-    {"ReduceMin", 1, 2, add_reduce},
-    {"ReduceProd", 1, 2, add_reduce},
-    {"ReduceSum", 1, 2, add_reduce},
-    {"ReduceSumSquare", 1, 2, add_reduce},
+    {"ReduceL1", 1, 2, add_reduce, .detail = TDL_REDUCE_L1},
+    {"ReduceL2", 1, 2, add_reduce, .detail = TDL_REDUCE_L2},
+    {"ReduceLogSum", 1, 2, add_reduce, .detail = TDL_REDUCE_LOG_SUM},
+    {"ReduceLogSumExp", 1, 2, add_reduce, .detail = TDL_REDUCE_LOG_SUM_EXP},
+    {"ReduceMax", 1, 2, add_reduce, .detail = TDL_REDUCE_MAX},
+    {"ReduceMean", 1, 2, add_reduce, .detail = TDL_REDUCE_MEAN},
+    {"ReduceMin", 1, 2, add_reduce, .detail = TDL_REDUCE_MIN},
+    {"ReduceProd", 1, 2, add_reduce, .detail = TDL_REDUCE_PRODUCT},
+    {"ReduceSum", 1, 2, add_reduce, .detail = TDL_REDUCE_SUM},
+    {"ReduceSumSquare", 1, 2, add_reduce, .detail = TDL_REDUCE_SUM_SQUARE},
     {"Softmax", 1, 1, add_softmax},
     {"Trilu", 1, 2, add_trilu},
     {0},

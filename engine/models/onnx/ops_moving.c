@@ -472,13 +472,13 @@ static bool add_blocks(struct onnx_import *im)
         return tdl_kit_damaged(&im->kit, "blocks of %lld pixels", (long long)block);
     if (onnx_rank(x) == 4 && tdl_kit_desc(x)->layout != TDL_LAYOUT_NCHW)
         x = tdl_builder_relabel(im->builder, x, TDL_LAYOUT_NCHW);
-    if (!strcmp(im->node.row->type, "SpaceToDepth"))
+    if (!strcmp(im->node.row->name, "SpaceToDepth"))
         return onnx_give(im, tdl_builder_space_to_depth(im->builder, x, (uint32_t)block, order));
     return onnx_give(im, tdl_builder_depth_to_space(im->builder, x, (uint32_t)block, order));
 }
 
 const struct onnx_row onnx_rows_moving[] = {
-    {"Concat", 1, ONNX_MANY, add_concat},
+    {"Concat", 1, TDL_KIT_MANY, add_concat},
     {"DepthToSpace", 1, 1, add_blocks},
     {"Expand", 2, 2, add_expand},
     {"Flatten", 1, 1, add_flatten},

@@ -127,7 +127,7 @@ static struct onnx_value *input(struct onnx_import *im, uint32_t i)
             tdl_pb_text(&im->node.inputs[i], text, sizeof(text)));
         return NULL;
     }
-    const char *type = im->node.row ? im->node.row->type : "";
+    const char *type = im->node.row ? im->node.row->name : "";
     if (strcmp(type, "Reshape") && strcmp(type, "Transpose") && !onnx_refuse_wide(im, v))
         return NULL;
     return onnx_settle(im, v) ? v : NULL;
@@ -229,7 +229,7 @@ static bool give(struct onnx_import *im, uint32_t i, struct tdl_operand *operand
         return false;
     v->operand = operand;
     v->kept = !evaluate;
-    v->is_nchw = !im->node.row || strcmp(im->node.row->type, "Transpose") != 0;
+    v->is_nchw = !im->node.row || strcmp(im->node.row->name, "Transpose") != 0;
     return v->given = true;
 }
 

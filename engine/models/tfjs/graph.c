@@ -153,9 +153,9 @@ static bool add_constant(struct tfjs_import *im)
 static bool add_node(struct tfjs_import *im, struct tfjs_node *n)
 {
     static const struct tfjs_row own[] = {
-        {"Const", 0, 0, add_constant, 0},
-        {"Merge", 1, TFJS_MANY, add_merge, 0},
-        {"Switch", 2, 2, add_switch, 0},
+        {"Const", 0, 0, add_constant},
+        {"Merge", 1, TDL_KIT_MANY, add_merge},
+        {"Switch", 2, 2, add_switch},
     };
     char label[96];
 
@@ -164,7 +164,7 @@ static bool add_node(struct tfjs_import *im, struct tfjs_node *n)
     im->node = n;
     im->row = tfjs_find_row(n->type);
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-        if (!strcmp(n->type, own[i].type))
+        if (!strcmp(n->type, own[i].name))
             im->row = &own[i];
     if (!strcmp(n->type, "NoOp"))
         return true;

@@ -183,11 +183,11 @@ static bool add_conv_transpose(struct tfjs_import *im)
 }
 
 const struct tfjs_row tfjs_rows_conv[] = {
-    {"Conv2D", 2, 2, add_conv, FULL},
-    {"Conv2DBackpropInput", 3, 3, add_conv_transpose, 0},
-    {"DepthwiseConv2d", 2, 2, add_conv, DEPTHWISE},
-    {"DepthwiseConv2dNative", 2, 2, add_conv, DEPTHWISE},
-    {"FusedDepthwiseConv2dNative", 2, 4, add_conv, DEPTHWISE},
-    {"_FusedConv2D", 2, 4, add_conv, FULL},
+    {"Conv2D", 2, 2, add_conv, .detail = FULL},
+    {"Conv2DBackpropInput", 3, 3, add_conv_transpose},
+    {"DepthwiseConv2d", 2, 2, add_conv, .detail = DEPTHWISE},
+    {"DepthwiseConv2dNative", 2, 2, add_conv, .detail = DEPTHWISE},
+    {"FusedDepthwiseConv2dNative", 2, 4, add_conv, .detail = DEPTHWISE},
+    {"_FusedConv2D", 2, 4, add_conv, .detail = FULL},
     {0},
 };

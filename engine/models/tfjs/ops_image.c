@@ -102,16 +102,16 @@ static bool add_bias(struct tfjs_import *im)
 }
 
 const struct tfjs_row tfjs_rows_image[] = {
-    {"AvgPool", 1, 1, add_pool, AVERAGE},
-    {"BiasAdd", 2, 2, add_bias, 0},
-    {"BiasAddV1", 2, 2, add_bias, 0},
-    {"DepthToSpace", 1, 1, add_blocks, 0},
-    {"FusedBatchNorm", 5, 5, add_batch_norm, 0},
-    {"FusedBatchNormV2", 5, 5, add_batch_norm, 0},
-    {"FusedBatchNormV3", 5, 5, add_batch_norm, 0},
-    {"MaxPool", 1, 1, add_pool, MAX},
-    {"ResizeBilinear", 2, 2, add_resize, TDL_RESAMPLE_LINEAR},
-    {"ResizeNearestNeighbor", 2, 2, add_resize, TDL_RESAMPLE_NEAREST},
-    {"SpaceToDepth", 1, 1, add_blocks, 1},
+    {"AvgPool", 1, 1, add_pool, .detail = AVERAGE},
+    {"BiasAdd", 2, 2, add_bias},
+    {"BiasAddV1", 2, 2, add_bias},
+    {"DepthToSpace", 1, 1, add_blocks},
+    {"FusedBatchNorm", 5, 5, add_batch_norm},
+    {"FusedBatchNormV2", 5, 5, add_batch_norm},
+    {"FusedBatchNormV3", 5, 5, add_batch_norm},
+    {"MaxPool", 1, 1, add_pool, .detail = MAX},
+    {"ResizeBilinear", 2, 2, add_resize, .detail = TDL_RESAMPLE_LINEAR},
+    {"ResizeNearestNeighbor", 2, 2, add_resize, .detail = TDL_RESAMPLE_NEAREST},
+    {"SpaceToDepth", 1, 1, add_blocks, .detail = 1},
     {0},
 };

@@ -138,13 +138,13 @@ static bool add_one_hot(struct tfjs_import *im)
 }
 
 const struct tfjs_row tfjs_rows_indices[] = {
-    {"Gather", 2, 2, add_gather, 0},
-    {"GatherNd", 2, 2, add_gather_nd, 0},
-    {"GatherV2", 3, 3, add_gather, 0},
-    {"OneHot", 4, 4, add_one_hot, 0},
-    {"ScatterNd", 3, 3, add_scatter_nd, 0},
-    {"SparseToDense", 4, 4, add_sparse, 0},
-    {"TopK", 1, 1, add_top_k, 0},
-    {"TopKV2", 2, 2, add_top_k, 0},
+    {"Gather", 2, 2, add_gather},
+    {"GatherNd", 2, 2, add_gather_nd},
+    {"GatherV2", 3, 3, add_gather},
+    {"OneHot", 4, 4, add_one_hot},
+    {"ScatterNd", 3, 3, add_scatter_nd},
+    {"SparseToDense", 4, 4, add_sparse},
+    {"TopK", 1, 1, add_top_k},
+    {"TopKV2", 2, 2, add_top_k},
     {0},
 };

@@ -218,16 +218,16 @@ static bool add_range(struct tfjs_import *im)
 }
 
 const struct tfjs_row tfjs_rows_shape[] = {
-    {"BroadcastTo", 2, 2, add_broadcast, 0},
-    {"ExpandDims", 2, 2, add_expand_dims, 0},
-    {"Fill", 2, 2, add_fill, 0},
-    {"OnesLike", 1, 1, add_like, 1},
-    {"Range", 3, 3, add_range, 0},
-    {"Rank", 1, 1, add_size, 1},
-    {"Reshape", 2, 2, add_reshape, 0},
-    {"Shape", 1, 1, add_shape, 0},
-    {"Size", 1, 1, add_size, 0},
-    {"Squeeze", 1, 1, add_squeeze, 0},
-    {"ZerosLike", 1, 1, add_like, 0},
+    {"BroadcastTo", 2, 2, add_broadcast},
+    {"ExpandDims", 2, 2, add_expand_dims},
+    {"Fill", 2, 2, add_fill},
+    {"OnesLike", 1, 1, add_like, .detail = 1},
+    {"Range", 3, 3, add_range},
+    {"Rank", 1, 1, add_size, .detail = 1},
+    {"Reshape", 2, 2, add_reshape},
+    {"Shape", 1, 1, add_shape},
+    {"Size", 1, 1, add_size},
+    {"Squeeze", 1, 1, add_squeeze},
+    {"ZerosLike", 1, 1, add_like},
     {0},
 };

@@ -4,19 +4,16 @@
 
 #include <string.h>
 
-static const struct tfjs_row *const tables[] = {
+static const void *const tables[] = {
     tfjs_rows_conv,   tfjs_rows_elements, tfjs_rows_image, tfjs_rows_indices,
     tfjs_rows_linear, tfjs_rows_moving,   tfjs_rows_shape,
 };
-#define TABLES (sizeof(tables) / sizeof(tables[0]))
+static const struct tdl_kit_tables operators = {tables, sizeof(tables) / sizeof(tables[0]),
+                                                sizeof(struct tfjs_row)};
 
 const struct tfjs_row *tfjs_find_row(const char *type)
 {
-    for (size_t t = 0; t < TABLES; t++)
-        for (const struct tfjs_row *row = tables[t]; row->type; row++)
-            if (!strcmp(row->type, type))
-                return row;
-    return NULL;
+    return tdl_kit_find_row(&operators, type, strlen(type));
 }
 
 const char *tfjs_operator_name(uint32_t index)
@@ -26,12 +23,7 @@ const char *tfjs_operator_name(uint32_t index)
 
     if (index < sizeof(own) / sizeof(own[0]))
         return own[index];
-    index -= sizeof(own) / sizeof(own[0]);
-    for (size_t t = 0; t < TABLES; t++)
-        for (const struct tfjs_row *row = tables[t]; row->type; row++)
-            if (index-- == 0)
-                return row->type;
-    return NULL;
+    return tdl_kit_row_name(&operators, index - sizeof(own) / sizeof(own[0]));
 }
 
 static const char loops[] = "loops are not supported, as a graph of libtdl has a fixed course; "

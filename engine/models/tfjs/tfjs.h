@@ -76,19 +76,10 @@ struct tfjs_import {
     const struct tfjs_row *row;
 };
 
-/* How one operator becomes builder calls. */
+/* `add` ends in tfjs_give(). */
 struct tfjs_row {
-    const char *type;
-    uint8_t least, most; /* inputs that are data */
-    /* Ends in tfjs_give(); false with the builder in error. */
-    bool (*add)(struct tfjs_import *im);
-    int32_t detail; /* which of those that one function adds */
-    /* Of operators on elements: what of the builder's each element goes through. */
-    struct tdl_operand *(*one)(struct tdl_builder *builder, struct tdl_operand *x);
-    struct tdl_operand *(*two)(struct tdl_builder *builder, struct tdl_operand *a,
-                               struct tdl_operand *b);
+    TDL_KIT_ROW(bool (*add)(struct tfjs_import *im));
 };
-#define TFJS_MANY 255 /* inputs: as many as it likes */
 
 /* Tables of rows, each ends with an empty one. */
 extern const struct tfjs_row tfjs_rows_conv[], tfjs_rows_elements[], tfjs_rows_image[],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Between the files that turn TensorFlow Lite's operators into builder calls:
  * readers of options and inputs, false or NULL with the builder in error; and
- * functions of rows. */
+ * tables of rows. */
 #ifndef TDL_TFLITE_OPS_H
 #define TDL_TFLITE_OPS_H
 
@@ -38,67 +38,9 @@ struct tdl_operand *tflite_zero(struct tflite_import *im, enum tdl_dtype dtype);
 struct tdl_operand *tflite_transpose(struct tflite_import *im, struct tdl_operand *x,
                                      const uint32_t *permutation);
 
-/* Functions of rows. */
-#define TFLITE_ROW(name) bool tflite_add_##name(struct tflite_import *, const struct tflite_op *)
-/* ops_conv.c */
-TFLITE_ROW(conv2d);
-TFLITE_ROW(depthwise);
-TFLITE_ROW(transpose_conv);
-TFLITE_ROW(transpose_conv_bias);
-/* ops_matrix.c */
-TFLITE_ROW(batch_matmul);
-TFLITE_ROW(fully_connected);
-/* ops_eltwise.c */
-TFLITE_ROW(activation);
-TFLITE_ROW(binary);
-TFLITE_ROW(gelu);
-TFLITE_ROW(leaky_relu);
-TFLITE_ROW(select);
-TFLITE_ROW(sum_of_many);
-TFLITE_ROW(unary);
-/* ops_image.c */
-TFLITE_ROW(average_pool);
-TFLITE_ROW(max_pool);
-TFLITE_ROW(resize);
-TFLITE_ROW(resize_nearest);
-/* ops_move.c */
-TFLITE_ROW(blocks);
-TFLITE_ROW(concatenation);
-TFLITE_ROW(pack);
-TFLITE_ROW(pad);
-TFLITE_ROW(split);
-TFLITE_ROW(transpose);
-TFLITE_ROW(unpack);
-/* ops_quantise.c */
-TFLITE_ROW(cast);
-TFLITE_ROW(densify);
-TFLITE_ROW(dequantize);
-TFLITE_ROW(quantize);
-/* ops_reduce.c */
-TFLITE_ROW(arg);
-TFLITE_ROW(cumulative_sum);
-TFLITE_ROW(l2_normalization);
-TFLITE_ROW(reduce);
-TFLITE_ROW(softmax);
-/* ops_shape.c */
-TFLITE_ROW(broadcast_to);
-TFLITE_ROW(expand_dims);
-TFLITE_ROW(fill);
-TFLITE_ROW(only_known);
-TFLITE_ROW(reshape);
-TFLITE_ROW(squeeze);
-TFLITE_ROW(tile);
-TFLITE_ROW(zeros_like);
-/* ops_slice.c */
-TFLITE_ROW(batches_of_blocks);
-TFLITE_ROW(gather);
-TFLITE_ROW(gather_nd);
-TFLITE_ROW(one_hot);
-TFLITE_ROW(reverse);
-TFLITE_ROW(scatter_nd);
-TFLITE_ROW(slice);
-TFLITE_ROW(strided_slice);
-TFLITE_ROW(top_k);
-#undef TFLITE_ROW
+/* Tables of rows, each ends with an empty one. */
+extern const struct tflite_op_row tflite_rows_conv[], tflite_rows_eltwise[], tflite_rows_image[],
+    tflite_rows_matrix[], tflite_rows_move[], tflite_rows_quantise[], tflite_rows_reduce[],
+    tflite_rows_shape[], tflite_rows_slice[];
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-bool tflite_add_conv2d(struct tflite_import *im, const struct tflite_op *op)
+static bool add_conv2d(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_conv2d_params params = {0};
     struct tdl_operand *input = tflite_picture(im, op, 0);
@@ -58,7 +58,7 @@ static bool transpose_depthwise(struct tflite_import *im, struct tflite_tensor *
     return true;
 }
 
-bool tflite_add_depthwise(struct tflite_import *im, const struct tflite_op *op)
+static bool add_depthwise(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_conv2d_params params = {0};
     struct tdl_operand *input = tflite_picture(im, op, 0), *filter;
@@ -122,7 +122,7 @@ static bool crop_output(struct tflite_import *im, const struct tdl_operand *inpu
     return true;
 }
 
-bool tflite_add_transpose_conv(struct tflite_import *im, const struct tflite_op *op)
+static bool add_transpose_conv(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_conv_transpose2d_params params = {0};
     struct tdl_operand *input, *filter;
@@ -146,7 +146,7 @@ bool tflite_add_transpose_conv(struct tflite_import *im, const struct tflite_op 
 /* MediaPipe's transposed convolution with a bias. Its options are the C struct
  * TfLiteTransposeConvParams as it lay in memory: int32 padding (1 SAME,
  * 2 VALID), stride_width, stride_height, and in newer files the activation. */
-bool tflite_add_transpose_conv_bias(struct tflite_import *im, const struct tflite_op *op)
+static bool add_transpose_conv_bias(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_conv_transpose2d_params params = {0};
     struct tdl_operand *input = tflite_picture(im, op, 0);
@@ -174,3 +174,14 @@ bool tflite_add_transpose_conv_bias(struct tflite_import *im, const struct tflit
     return tflite_set_output(im, op,
                              tdl_builder_conv_transpose2d(im->builder, input, filter, &params));
 }
+
+const struct tflite_op_row tflite_rows_conv[] = {
+    TFLITE_OP(CONV_2D, 8, 2, 3, add_conv2d, .options = TFLITE_CONV_2D_OPTIONS),
+    TFLITE_OP(DEPTHWISE_CONV_2D, 7, 2, 3, add_depthwise,
+              .options = TFLITE_DEPTHWISE_CONV_2D_OPTIONS),
+    TFLITE_OP(TRANSPOSE_CONV, 5, 3, 4, add_transpose_conv,
+              .options = TFLITE_TRANSPOSE_CONV_OPTIONS),
+    {"Convolution2DTransposeBias", 2, 3, add_transpose_conv_bias, .newest = 1,
+     .code = TFLITE_CUSTOM},
+    {0},
+};

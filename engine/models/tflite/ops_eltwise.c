@@ -4,11 +4,7 @@
 
 #include <string.h>
 
-typedef struct tdl_operand *(*unary_fn)(struct tdl_builder *, struct tdl_operand *);
-typedef struct tdl_operand *(*binary_fn)(struct tdl_builder *, struct tdl_operand *,
-                                         struct tdl_operand *);
-
-bool tflite_add_activation(struct tflite_import *im, const struct tflite_op *op)
+static bool add_activation(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
     const enum tdl_activation activation = (enum tdl_activation)op->row->detail;
@@ -69,53 +65,26 @@ static struct tdl_operand *floor_mod(struct tdl_builder *b, struct tdl_operand *
     return q ? tdl_builder_sub(b, x, q) : NULL;
 }
 
-static const struct binary {
-    int32_t code;
-    binary_fn add;
-    bool activates; /* its options name a fused activation */
-} binaries[] = {
-    {TFLITE_ADD, tdl_builder_add, true},
-    {TFLITE_SUB, tdl_builder_sub, true},
-    {TFLITE_MUL, tdl_builder_mul, true},
-    {TFLITE_DIV, tdl_builder_div, true},
-    {TFLITE_MAXIMUM, tdl_builder_max, false},
-    {TFLITE_MINIMUM, tdl_builder_min, false},
-    {TFLITE_POW, tdl_builder_pow, false},
-    {TFLITE_PRELU, tdl_builder_prelu, false},
-    {TFLITE_EQUAL, tdl_builder_equal, false},
-    {TFLITE_NOT_EQUAL, tdl_builder_not_equal, false},
-    {TFLITE_GREATER, tdl_builder_greater, false},
-    {TFLITE_GREATER_EQUAL, tdl_builder_greater_or_equal, false},
-    {TFLITE_LESS, tdl_builder_lesser, false},
-    {TFLITE_LESS_EQUAL, tdl_builder_lesser_or_equal, false},
-    {TFLITE_LOGICAL_AND, tdl_builder_logical_and, false},
-    {TFLITE_LOGICAL_OR, tdl_builder_logical_or, false},
-    {TFLITE_SQUARED_DIFFERENCE, squared_difference, false},
-    {TFLITE_FLOOR_DIV, floor_div, false},
-    {TFLITE_FLOOR_MOD, floor_mod, false},
-};
+enum { ACTIVATES = 1 }; /* its options name a fused activation */
 
-bool tflite_add_binary(struct tflite_import *im, const struct tflite_op *op)
+static bool add_binary(struct tflite_import *im, const struct tflite_op *op)
 {
-    const struct binary *binary = binaries;
     struct tdl_operand *a = tflite_operand(im, op->inputs[0]);
     struct tdl_operand *b = a ? tflite_operand(im, op->inputs[1]) : NULL;
     struct tdl_operand *output;
     enum tdl_activation activation = TDL_ACTIVATION_NONE;
 
-    while (binary->code != op->row->code)
-        binary++;
-    if (!b || (binary->activates &&
+    if (!b || (op->row->detail == ACTIVATES &&
                !tflite_read_activation(im, op, TFLITE_FUSED_ACTIVATION, &activation)))
         return false;
-    output = binary->add(im->builder, a, b);
+    output = op->row->two(im->builder, a, b);
     if (output)
         output = tdl_builder_activation(im->builder, output, activation);
     return tflite_set_output(im, op, output);
 }
 
 /* ADD_N. */
-bool tflite_add_sum_of_many(struct tflite_import *im, const struct tflite_op *op)
+static bool add_sum_of_many(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *sum = tflite_operand(im, op->inputs[0]);
 
@@ -130,7 +99,7 @@ bool tflite_add_sum_of_many(struct tflite_import *im, const struct tflite_op *op
 
 /* SELECT_V2 broadcasts. SELECT does not, but for a condition with one dimension,
  * which chooses along the first. */
-bool tflite_add_select(struct tflite_import *im, const struct tflite_op *op)
+static bool add_select(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *in[3];
 
@@ -186,29 +155,11 @@ static struct tdl_operand *relu_0_to_1(struct tdl_builder *builder, struct tdl_o
     return clamp(builder, x, 0);
 }
 
-static const struct unary {
-    int32_t code;
-    unary_fn add;
-} unaries[] = {
-    {TFLITE_ABS, tdl_builder_abs},     {TFLITE_CEIL, tdl_builder_ceil},
-    {TFLITE_COS, tdl_builder_cos},     {TFLITE_ELU, elu},
-    {TFLITE_EXP, tdl_builder_exp},     {TFLITE_FLOOR, tdl_builder_floor},
-    {TFLITE_LOG, tdl_builder_log},     {TFLITE_LOGICAL_NOT, tdl_builder_logical_not},
-    {TFLITE_NEG, tdl_builder_neg},     {TFLITE_RELU_N1_TO_1, relu_n1_to_1},
-    {TFLITE_RELU_0_TO_1, relu_0_to_1}, {TFLITE_ROUND, tdl_builder_round_even},
-    {TFLITE_RSQRT, reciprocal_sqrt},   {TFLITE_SIGN, tdl_builder_sign},
-    {TFLITE_SIN, tdl_builder_sin},     {TFLITE_SQRT, tdl_builder_sqrt},
-    {TFLITE_SQUARE, square},
-};
-
-bool tflite_add_unary(struct tflite_import *im, const struct tflite_op *op)
+static bool add_unary(struct tflite_import *im, const struct tflite_op *op)
 {
-    const struct unary *unary = unaries;
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
 
-    while (unary->code != op->row->code)
-        unary++;
-    return input && tflite_set_output(im, op, unary->add(im->builder, input));
+    return input && tflite_set_output(im, op, op->row->one(im->builder, input));
 }
 
 /* x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))): Hendrycks and Gimpel,
@@ -224,7 +175,7 @@ static struct tdl_operand *approximate_gelu(struct tdl_builder *b, struct tdl_op
     return t ? tdl_builder_mul(b, t, x) : NULL;
 }
 
-bool tflite_add_gelu(struct tflite_import *im, const struct tflite_op *op)
+static bool add_gelu(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
     const uint8_t approximate = tdl_fb_u8(&im->fb, &op->options, TFLITE_GELU_APPROXIMATE, 0);
@@ -234,7 +185,7 @@ bool tflite_add_gelu(struct tflite_import *im, const struct tflite_op *op)
                im, op, (approximate ? approximate_gelu : tdl_builder_gelu)(im->builder, input));
 }
 
-bool tflite_add_leaky_relu(struct tflite_import *im, const struct tflite_op *op)
+static bool add_leaky_relu(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
     const int32_t bits = tdl_fb_i32(&im->fb, &op->options, TFLITE_LEAKY_RELU_ALPHA, 0);
@@ -244,3 +195,59 @@ bool tflite_add_leaky_relu(struct tflite_import *im, const struct tflite_op *op)
     return input && tflite_check(im) &&
            tflite_set_output(im, op, tdl_builder_leaky_relu(im->builder, input, alpha));
 }
+
+const struct tflite_op_row tflite_rows_eltwise[] = {
+    TFLITE_OP(ABS, 5, 1, 1, add_unary, .one = tdl_builder_abs),
+    TFLITE_OP(ADD, 5, 2, 2, add_binary, .two = tdl_builder_add, .detail = ACTIVATES,
+              .options = TFLITE_ADD_OPTIONS),
+    TFLITE_OP(ADD_N, 1, 1, TFLITE_MAX_ARGS, add_sum_of_many),
+    TFLITE_OP(CEIL, 2, 1, 1, add_unary, .one = tdl_builder_ceil),
+    TFLITE_OP(COS, 2, 1, 1, add_unary, .one = tdl_builder_cos),
+    TFLITE_OP(DIV, 2, 2, 2, add_binary, .two = tdl_builder_div, .detail = ACTIVATES,
+              .options = TFLITE_DIV_OPTIONS),
+    TFLITE_OP(ELU, 2, 1, 1, add_unary, .one = elu),
+    TFLITE_OP(EQUAL, 4, 2, 2, add_binary, .two = tdl_builder_equal),
+    TFLITE_OP(EXP, 2, 1, 1, add_unary, .one = tdl_builder_exp),
+    TFLITE_OP(FLOOR, 2, 1, 1, add_unary, .one = tdl_builder_floor),
+    TFLITE_OP(FLOOR_DIV, 3, 2, 2, add_binary, .two = floor_div),
+    TFLITE_OP(FLOOR_MOD, 2, 2, 2, add_binary, .two = floor_mod),
+    TFLITE_OP(GELU, 2, 1, 1, add_gelu, .options = TFLITE_GELU_OPTIONS),
+    TFLITE_OP(GREATER, 2, 2, 2, add_binary, .two = tdl_builder_greater),
+    TFLITE_OP(GREATER_EQUAL, 3, 2, 2, add_binary, .two = tdl_builder_greater_or_equal),
+    TFLITE_OP(HARD_SWISH, 1, 1, 1, add_activation, .detail = TDL_ACTIVATION_HARD_SWISH),
+    TFLITE_OP(LEAKY_RELU, 2, 1, 1, add_leaky_relu, .options = TFLITE_LEAKY_RELU_OPTIONS),
+    TFLITE_OP(LESS, 3, 2, 2, add_binary, .two = tdl_builder_lesser),
+    TFLITE_OP(LESS_EQUAL, 3, 2, 2, add_binary, .two = tdl_builder_lesser_or_equal),
+    TFLITE_OP(LOG, 2, 1, 1, add_unary, .one = tdl_builder_log),
+    TFLITE_OP(LOGICAL_AND, 1, 2, 2, add_binary, .two = tdl_builder_logical_and),
+    TFLITE_OP(LOGICAL_NOT, 1, 1, 1, add_unary, .one = tdl_builder_logical_not),
+    TFLITE_OP(LOGICAL_OR, 1, 2, 2, add_binary, .two = tdl_builder_logical_or),
+    TFLITE_OP(LOGISTIC, 3, 1, 1, add_activation, .detail = TDL_ACTIVATION_SIGMOID),
+    TFLITE_OP(MAXIMUM, 4, 2, 2, add_binary, .two = tdl_builder_max,
+              .options = TFLITE_MAXIMUM_MINIMUM_OPTIONS),
+    TFLITE_OP(MINIMUM, 4, 2, 2, add_binary, .two = tdl_builder_min,
+              .options = TFLITE_MAXIMUM_MINIMUM_OPTIONS),
+    TFLITE_OP(MUL, 7, 2, 2, add_binary, .two = tdl_builder_mul, .detail = ACTIVATES,
+              .options = TFLITE_MUL_OPTIONS),
+    TFLITE_OP(NEG, 2, 1, 1, add_unary, .one = tdl_builder_neg),
+    TFLITE_OP(NOT_EQUAL, 4, 2, 2, add_binary, .two = tdl_builder_not_equal),
+    TFLITE_OP(POW, 1, 2, 2, add_binary, .two = tdl_builder_pow),
+    TFLITE_OP(PRELU, 1, 2, 2, add_binary, .two = tdl_builder_prelu),
+    TFLITE_OP(RELU, 3, 1, 1, add_activation, .detail = TDL_ACTIVATION_RELU),
+    TFLITE_OP(RELU6, 3, 1, 1, add_activation, .detail = TDL_ACTIVATION_RELU6),
+    TFLITE_OP(RELU_0_TO_1, 1, 1, 1, add_unary, .one = relu_0_to_1),
+    TFLITE_OP(RELU_N1_TO_1, 1, 1, 1, add_unary, .one = relu_n1_to_1),
+    TFLITE_OP(ROUND, 1, 1, 1, add_unary, .one = tdl_builder_round_even),
+    TFLITE_OP(RSQRT, 3, 1, 1, add_unary, .one = reciprocal_sqrt),
+    TFLITE_OP(SELECT, 4, 3, 3, add_select),
+    TFLITE_OP(SELECT_V2, 2, 3, 3, add_select),
+    TFLITE_OP(SIGN, 1, 1, 1, add_unary, .one = tdl_builder_sign),
+    TFLITE_OP(SIN, 1, 1, 1, add_unary, .one = tdl_builder_sin),
+    TFLITE_OP(SQRT, 2, 1, 1, add_unary, .one = tdl_builder_sqrt),
+    TFLITE_OP(SQUARE, 1, 1, 1, add_unary, .one = square),
+    TFLITE_OP(SQUARED_DIFFERENCE, 2, 2, 2, add_binary, .two = squared_difference),
+    TFLITE_OP(SUB, 5, 2, 2, add_binary, .two = tdl_builder_sub, .detail = ACTIVATES,
+              .options = TFLITE_SUB_OPTIONS),
+    TFLITE_OP(TANH, 3, 1, 1, add_activation, .detail = TDL_ACTIVATION_TANH),
+    {0},
+};

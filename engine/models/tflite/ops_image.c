@@ -13,7 +13,7 @@ static bool read_pool(struct tflite_import *im, const struct tflite_op *op,
            tflite_read_activation(im, op, TFLITE_POOL_ACTIVATION, &params->activation);
 }
 
-bool tflite_add_max_pool(struct tflite_import *im, const struct tflite_op *op)
+static bool add_max_pool(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_pool2d_params params = {0};
     struct tdl_operand *input = tflite_picture(im, op, 0);
@@ -22,7 +22,7 @@ bool tflite_add_max_pool(struct tflite_import *im, const struct tflite_op *op)
            tflite_set_output(im, op, tdl_builder_max_pool2d(im->builder, input, &params));
 }
 
-bool tflite_add_average_pool(struct tflite_import *im, const struct tflite_op *op)
+static bool add_average_pool(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_pool2d_params params = {0};
     struct tdl_operand *input = tflite_picture(im, op, 0), *output;
@@ -66,7 +66,7 @@ static bool read_resize(struct tflite_import *im, const struct tflite_op *op,
     return true;
 }
 
-bool tflite_add_resize(struct tflite_import *im, const struct tflite_op *op)
+static bool add_resize(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_resample2d_params params = {.mode = TDL_RESAMPLE_LINEAR};
     struct tdl_operand *input = tflite_picture(im, op, 0);
@@ -78,7 +78,7 @@ bool tflite_add_resize(struct tflite_import *im, const struct tflite_op *op)
 
 /* TensorFlow rounds corners' coordinates half up, takes the pixel in which
  * another centre falls, and else rounds down. */
-bool tflite_add_resize_nearest(struct tflite_import *im, const struct tflite_op *op)
+static bool add_resize_nearest(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_resample2d_params params = {.mode = TDL_RESAMPLE_NEAREST};
     struct tdl_operand *input = tflite_picture(im, op, 0);
@@ -90,3 +90,12 @@ bool tflite_add_resize_nearest(struct tflite_import *im, const struct tflite_op 
                                                                     : TDL_RESAMPLE_PREFER_CEIL;
     return tflite_set_output(im, op, tdl_builder_resample2d(im->builder, input, &params));
 }
+
+const struct tflite_op_row tflite_rows_image[] = {
+    TFLITE_OP(AVERAGE_POOL_2D, 3, 1, 1, add_average_pool, .options = TFLITE_POOL_2D_OPTIONS),
+    TFLITE_OP(MAX_POOL_2D, 3, 1, 1, add_max_pool, .options = TFLITE_POOL_2D_OPTIONS),
+    TFLITE_OP(RESIZE_BILINEAR, 4, 2, 2, add_resize, .options = TFLITE_RESIZE_BILINEAR_OPTIONS),
+    TFLITE_OP(RESIZE_NEAREST_NEIGHBOR, 4, 2, 2, add_resize_nearest,
+              .options = TFLITE_RESIZE_NEAREST_NEIGHBOR_OPTIONS),
+    {0},
+};

@@ -31,7 +31,7 @@ static struct tdl_operand *as_rows(struct tflite_import *im, struct tdl_operand 
     return tdl_builder_reshape(im->builder, x, 2, (const uint32_t[]){rows, depth});
 }
 
-bool tflite_add_fully_connected(struct tflite_import *im, const struct tflite_op *op)
+static bool add_fully_connected(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_gemm_params params = {.b_transpose = true};
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
@@ -65,7 +65,7 @@ static struct tdl_operand *adjoint(struct tflite_import *im, struct tdl_operand 
     return tflite_transpose(im, x, permutation);
 }
 
-bool tflite_add_batch_matmul(struct tflite_import *im, const struct tflite_op *op)
+static bool add_batch_matmul(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *in[2];
 
@@ -82,3 +82,10 @@ bool tflite_add_batch_matmul(struct tflite_import *im, const struct tflite_op *o
     }
     return tflite_set_output(im, op, tdl_builder_matmul(im->builder, in[0], in[1]));
 }
+
+const struct tflite_op_row tflite_rows_matrix[] = {
+    TFLITE_OP(BATCH_MATMUL, 4, 2, 2, add_batch_matmul, .options = TFLITE_BATCH_MATMUL_OPTIONS),
+    TFLITE_OP(FULLY_CONNECTED, 12, 2, 3, add_fully_connected,
+              .options = TFLITE_FULLY_CONNECTED_OPTIONS),
+    {0},
+};

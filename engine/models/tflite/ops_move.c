@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-bool tflite_add_concatenation(struct tflite_import *im, const struct tflite_op *op)
+static bool add_concatenation(struct tflite_import *im, const struct tflite_op *op)
 {
     const int32_t axis = tdl_fb_i32(&im->fb, &op->options, TFLITE_CONCATENATION_AXIS, 0);
     struct tdl_operand *inputs[TFLITE_MAX_ARGS], *output;
@@ -26,7 +26,7 @@ bool tflite_add_concatenation(struct tflite_import *im, const struct tflite_op *
 }
 
 /* PAD, PADV2 with a value as third input, MIRROR_PAD. */
-bool tflite_add_pad(struct tflite_import *im, const struct tflite_op *op)
+static bool add_pad(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_pad_params params = {.mode = TDL_PAD_CONSTANT};
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
@@ -63,7 +63,7 @@ bool tflite_add_pad(struct tflite_import *im, const struct tflite_op *op)
 }
 
 /* DEPTH_TO_SPACE and SPACE_TO_DEPTH. */
-bool tflite_add_blocks(struct tflite_import *im, const struct tflite_op *op)
+static bool add_blocks(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *input = tflite_picture(im, op, 0);
     const int32_t size = tdl_fb_i32(&im->fb, &op->options, TFLITE_BLOCK_SIZE, 0);
@@ -90,7 +90,7 @@ static struct tdl_operand *insert_one(struct tflite_import *im, struct tdl_opera
     return tdl_builder_reshape(im->builder, x, in->rank + 1, shape);
 }
 
-bool tflite_add_pack(struct tflite_import *im, const struct tflite_op *op)
+static bool add_pack(struct tflite_import *im, const struct tflite_op *op)
 {
     const int32_t axis = tdl_fb_i32(&im->fb, &op->options, TFLITE_PACK_AXIS, 0);
     struct tdl_operand *inputs[TFLITE_MAX_ARGS];
@@ -130,7 +130,7 @@ static bool set_parts(struct tflite_import *im, const struct tflite_op *op, stru
     return true;
 }
 
-bool tflite_add_unpack(struct tflite_import *im, const struct tflite_op *op)
+static bool add_unpack(struct tflite_import *im, const struct tflite_op *op)
 {
     const int32_t axis = tdl_fb_i32(&im->fb, &op->options, TFLITE_UNPACK_AXIS, 0);
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
@@ -170,7 +170,7 @@ static bool read_parts(struct tflite_import *im, const struct tflite_op *op, uin
 }
 
 /* SPLIT has the axis first, SPLIT_V last. */
-bool tflite_add_split(struct tflite_import *im, const struct tflite_op *op)
+static bool add_split(struct tflite_import *im, const struct tflite_op *op)
 {
     const bool by_sizes = op->row->code == TFLITE_SPLIT_V;
     struct tdl_operand *x = tflite_operand(im, op->inputs[by_sizes ? 0 : 1]);
@@ -184,7 +184,7 @@ bool tflite_add_split(struct tflite_import *im, const struct tflite_op *op)
     return set_parts(im, op, x, by_sizes ? sizes : NULL, along, false);
 }
 
-bool tflite_add_transpose(struct tflite_import *im, const struct tflite_op *op)
+static bool add_transpose(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     const uint32_t rank = x ? tdl_operand_get_desc(x)->rank : 0;
@@ -198,3 +198,22 @@ bool tflite_add_transpose(struct tflite_import *im, const struct tflite_op *op)
             return false;
     return tflite_set_output(im, op, tflite_transpose(im, x, permutation));
 }
+
+const struct tflite_op_row tflite_rows_move[] = {
+    TFLITE_OP(CONCATENATION, 4, 1, TFLITE_MAX_ARGS, add_concatenation,
+              .options = TFLITE_CONCATENATION_OPTIONS),
+    TFLITE_OP(DEPTH_TO_SPACE, 2, 1, 1, add_blocks, .options = TFLITE_DEPTH_TO_SPACE_OPTIONS),
+    TFLITE_OP(MIRROR_PAD, 3, 2, 2, add_pad, .options = TFLITE_MIRROR_PAD_OPTIONS),
+    TFLITE_OP(PACK, 4, 1, TFLITE_MAX_ARGS, add_pack, .options = TFLITE_PACK_OPTIONS),
+    TFLITE_OP(PAD, 4, 2, 2, add_pad, .options = TFLITE_PAD_OPTIONS),
+    TFLITE_OP(PADV2, 4, 3, 3, add_pad, .options = TFLITE_PADV2_OPTIONS),
+    TFLITE_OP(SPACE_TO_DEPTH, 2, 1, 1, add_blocks, .options = TFLITE_SPACE_TO_DEPTH_OPTIONS),
+    TFLITE_OP(SPLIT, 4, 2, 2, add_split, .options = TFLITE_SPLIT_OPTIONS,
+              .outputs = TFLITE_MAX_ARGS),
+    TFLITE_OP(SPLIT_V, 2, 3, 3, add_split, .options = TFLITE_SPLIT_V_OPTIONS,
+              .outputs = TFLITE_MAX_ARGS),
+    TFLITE_OP(TRANSPOSE, 6, 2, 2, add_transpose),
+    TFLITE_OP(UNPACK, 4, 1, 1, add_unpack, .options = TFLITE_UNPACK_OPTIONS,
+              .outputs = TFLITE_MAX_ARGS),
+    {0},
+};

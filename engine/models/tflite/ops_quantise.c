@@ -28,7 +28,7 @@ static bool note_source(struct tflite_import *im, int32_t in, int32_t out,
     return true;
 }
 
-bool tflite_add_densify(struct tflite_import *im, const struct tflite_op *op)
+static bool add_densify(struct tflite_import *im, const struct tflite_op *op)
 {
     const int32_t in = op->inputs[0], out = op->outputs[0];
     struct tflite_tensor constant, result;
@@ -45,7 +45,7 @@ bool tflite_add_densify(struct tflite_import *im, const struct tflite_op *op)
     return true;
 }
 
-bool tflite_add_dequantize(struct tflite_import *im, const struct tflite_op *op)
+static bool add_dequantize(struct tflite_import *im, const struct tflite_op *op)
 {
     const int32_t in = op->inputs[0], out = op->outputs[0];
     struct tflite_tensor from, result;
@@ -61,14 +61,14 @@ bool tflite_add_dequantize(struct tflite_import *im, const struct tflite_op *op)
 }
 
 /* Of real values, or with other scales. */
-bool tflite_add_quantize(struct tflite_import *im, const struct tflite_op *op)
+static bool add_quantize(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
 
     return x && tflite_set_output(im, op, x);
 }
 
-bool tflite_add_cast(struct tflite_import *im, const struct tflite_op *op)
+static bool add_cast(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]), *zero;
     struct tflite_tensor from, to;
@@ -90,3 +90,11 @@ bool tflite_add_cast(struct tflite_import *im, const struct tflite_op *op)
     zero = tflite_zero(im, tdl_operand_get_desc(x)->dtype);
     return zero && tflite_set_output(im, op, tdl_builder_not_equal(im->builder, x, zero));
 }
+
+const struct tflite_op_row tflite_rows_quantise[] = {
+    TFLITE_OP(CAST, 6, 1, 1, add_cast, .options = TFLITE_CAST_OPTIONS),
+    TFLITE_OP(DENSIFY, 1, 1, 1, add_densify),
+    TFLITE_OP(DEQUANTIZE, 6, 1, 1, add_dequantize),
+    TFLITE_OP(QUANTIZE, 4, 1, 1, add_quantize),
+    {0},
+};

@@ -41,7 +41,7 @@ static struct tdl_operand *global_mean(struct tflite_import *im, struct tdl_oper
 
 /* MEAN, SUM, REDUCE_MAX and so on; ANY and ALL are the largest and the smallest of
  * 0 and 1. */
-bool tflite_add_reduce(struct tflite_import *im, const struct tflite_op *op)
+static bool add_reduce(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     const enum tdl_reduction reduction = (enum tdl_reduction)op->row->detail;
@@ -58,7 +58,7 @@ bool tflite_add_reduce(struct tflite_import *im, const struct tflite_op *op)
 }
 
 /* ARG_MAX and ARG_MIN: the first of equal ones. */
-bool tflite_add_arg(struct tflite_import *im, const struct tflite_op *op)
+static bool add_arg(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_arg_min_max_params params = {0};
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
@@ -77,7 +77,7 @@ bool tflite_add_arg(struct tflite_import *im, const struct tflite_op *op)
                                   : tdl_builder_arg_min)(im->builder, x, along, &params));
 }
 
-bool tflite_add_cumulative_sum(struct tflite_import *im, const struct tflite_op *op)
+static bool add_cumulative_sum(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_cumulative_sum_params params = {
         .exclusive = tdl_fb_u8(&im->fb, &op->options, TFLITE_CUMSUM_EXCLUSIVE, 0),
@@ -111,7 +111,7 @@ static struct tdl_operand *with_last(struct tflite_import *im, const struct tfli
 }
 
 /* x / max(√ Σ x², 1e-6), as TensorFlow Lite has it. */
-bool tflite_add_l2_normalization(struct tflite_import *im, const struct tflite_op *op)
+static bool add_l2_normalization(struct tflite_import *im, const struct tflite_op *op)
 {
     static const float epsilon = 1e-6f;
     const struct tdl_tensor_params scalar = {.dtype = TDL_FLOAT32};
@@ -129,7 +129,7 @@ bool tflite_add_l2_normalization(struct tflite_import *im, const struct tflite_o
 }
 
 /* SOFTMAX of beta · x, and LOG_SOFTMAX. */
-bool tflite_add_softmax(struct tflite_import *im, const struct tflite_op *op)
+static bool add_softmax(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_reduce_params params = {.axis_count = 1, .keep_dimensions = true};
     struct tdl_operand *x = with_last(im, op, &params.axes[0]), *sum;
@@ -147,3 +147,27 @@ bool tflite_add_softmax(struct tflite_import *im, const struct tflite_op *op)
         x = tdl_builder_linear(im->builder, x, beta, 0);
     return x && tflite_set_output(im, op, tdl_builder_softmax(im->builder, x, params.axes[0]));
 }
+
+const struct tflite_op_row tflite_rows_reduce[] = {
+    TFLITE_OP(ARG_MAX, 3, 2, 2, add_arg, .options = TFLITE_ARG_MAX_OPTIONS),
+    TFLITE_OP(ARG_MIN, 3, 2, 2, add_arg, .options = TFLITE_ARG_MIN_OPTIONS),
+    TFLITE_OP(CUMSUM, 1, 2, 2, add_cumulative_sum, .options = TFLITE_CUMSUM_OPTIONS),
+    TFLITE_OP(L2_NORMALIZATION, 2, 1, 1, add_l2_normalization, .options = TFLITE_L2_NORM_OPTIONS),
+    TFLITE_OP(LOG_SOFTMAX, 2, 1, 1, add_softmax),
+    TFLITE_OP(MEAN, 3, 2, 2, add_reduce, .options = TFLITE_REDUCER_OPTIONS,
+              .detail = TDL_REDUCE_MEAN),
+    TFLITE_OP(REDUCE_ALL, 1, 2, 2, add_reduce, .options = TFLITE_REDUCER_OPTIONS,
+              .detail = TDL_REDUCE_MIN),
+    TFLITE_OP(REDUCE_ANY, 1, 2, 2, add_reduce, .options = TFLITE_REDUCER_OPTIONS,
+              .detail = TDL_REDUCE_MAX),
+    TFLITE_OP(REDUCE_MAX, 3, 2, 2, add_reduce, .options = TFLITE_REDUCER_OPTIONS,
+              .detail = TDL_REDUCE_MAX),
+    TFLITE_OP(REDUCE_MIN, 3, 2, 2, add_reduce, .options = TFLITE_REDUCER_OPTIONS,
+              .detail = TDL_REDUCE_MIN),
+    TFLITE_OP(REDUCE_PROD, 2, 2, 2, add_reduce, .options = TFLITE_REDUCER_OPTIONS,
+              .detail = TDL_REDUCE_PRODUCT),
+    TFLITE_OP(SOFTMAX, 3, 1, 1, add_softmax, .options = TFLITE_SOFTMAX_OPTIONS),
+    TFLITE_OP(SUM, 2, 2, 2, add_reduce, .options = TFLITE_REDUCER_OPTIONS,
+              .detail = TDL_REDUCE_SUM),
+    {0},
+};

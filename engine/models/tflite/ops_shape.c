@@ -54,7 +54,7 @@ static bool read_new_shape(struct tflite_import *im, const struct tflite_op *op,
 }
 
 /* To the known shape, or else to what the file says of the output. */
-bool tflite_add_reshape(struct tflite_import *im, const struct tflite_op *op)
+static bool add_reshape(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
@@ -76,7 +76,7 @@ bool tflite_add_reshape(struct tflite_import *im, const struct tflite_op *op)
            tflite_set_output(im, op, tdl_builder_reshape(im->builder, x, rank, shape));
 }
 
-bool tflite_add_squeeze(struct tflite_import *im, const struct tflite_op *op)
+static bool add_squeeze(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
@@ -97,7 +97,7 @@ bool tflite_add_squeeze(struct tflite_import *im, const struct tflite_op *op)
     return tflite_set_output(im, op, tdl_builder_reshape(im->builder, x, rank, shape));
 }
 
-bool tflite_add_expand_dims(struct tflite_import *im, const struct tflite_op *op)
+static bool add_expand_dims(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
@@ -112,7 +112,7 @@ bool tflite_add_expand_dims(struct tflite_import *im, const struct tflite_op *op
     return tflite_set_output(im, op, tdl_builder_reshape(im->builder, x, in->rank + 1, shape));
 }
 
-bool tflite_add_tile(struct tflite_import *im, const struct tflite_op *op)
+static bool add_tile(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     const uint32_t rank = x ? tdl_operand_get_desc(x)->rank : 0;
@@ -153,17 +153,17 @@ static bool set_expanded(struct tflite_import *im, const struct tflite_op *op,
     return tflite_set_output(im, op, tdl_builder_expand(im->builder, x, result.rank, result.shape));
 }
 
-bool tflite_add_broadcast_to(struct tflite_import *im, const struct tflite_op *op)
+static bool add_broadcast_to(struct tflite_import *im, const struct tflite_op *op)
 {
     return set_expanded(im, op, tflite_operand(im, op->inputs[0]), 1);
 }
 
-bool tflite_add_fill(struct tflite_import *im, const struct tflite_op *op)
+static bool add_fill(struct tflite_import *im, const struct tflite_op *op)
 {
     return set_expanded(im, op, tflite_operand(im, op->inputs[1]), 0);
 }
 
-bool tflite_add_zeros_like(struct tflite_import *im, const struct tflite_op *op)
+static bool add_zeros_like(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]), *zero;
     const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
@@ -174,7 +174,7 @@ bool tflite_add_zeros_like(struct tflite_import *im, const struct tflite_op *op)
 }
 
 /* What is left where fold.c could not compute it. */
-bool tflite_add_only_known(struct tflite_import *im, const struct tflite_op *op)
+static bool add_only_known(struct tflite_import *im, const struct tflite_op *op)
 {
     (void)op;
     return tdl_kit_lacks(
@@ -183,3 +183,17 @@ bool tflite_add_only_known(struct tflite_import *im, const struct tflite_op *op)
         "model with fixed shapes",
         TFLITE_MAX_KNOWN);
 }
+
+const struct tflite_op_row tflite_rows_shape[] = {
+    TFLITE_OP(BROADCAST_TO, 3, 2, 2, add_broadcast_to),
+    TFLITE_OP(EXPAND_DIMS, 1, 2, 2, add_expand_dims),
+    TFLITE_OP(FILL, 4, 2, 2, add_fill),
+    TFLITE_OP(RANGE, 2, 3, 3, add_only_known),
+    TFLITE_OP(RANK, 1, 1, 1, add_only_known),
+    TFLITE_OP(RESHAPE, 1, 1, 2, add_reshape, .options = TFLITE_RESHAPE_OPTIONS),
+    TFLITE_OP(SHAPE, 1, 1, 1, add_only_known),
+    TFLITE_OP(SQUEEZE, 2, 1, 1, add_squeeze, .options = TFLITE_SQUEEZE_OPTIONS),
+    TFLITE_OP(TILE, 3, 2, 2, add_tile),
+    TFLITE_OP(ZEROS_LIKE, 1, 1, 1, add_zeros_like),
+    {0},
+};

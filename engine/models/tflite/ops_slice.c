@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A size of -1 goes to the end. */
-bool tflite_add_slice(struct tflite_import *im, const struct tflite_op *op)
+static bool add_slice(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_slice_params params = {0};
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
@@ -124,7 +124,7 @@ static bool walk_entries(struct tflite_import *im, const struct entries *e,
     return true;
 }
 
-bool tflite_add_strided_slice(struct tflite_import *im, const struct tflite_op *op)
+static bool add_strided_slice(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     uint32_t shape[2 * TDL_MAX_RANK] = {0}, rank = 0;
@@ -142,7 +142,7 @@ bool tflite_add_strided_slice(struct tflite_import *im, const struct tflite_op *
 }
 
 /* REVERSE_V2. */
-bool tflite_add_reverse(struct tflite_import *im, const struct tflite_op *op)
+static bool add_reverse(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     int32_t axes[TDL_MAX_RANK];
@@ -172,7 +172,7 @@ static struct tdl_operand *gather_in_step(struct tflite_import *im, struct tdl_o
                                  tdl_builder_reshape(im->builder, indices, p.rank, p.shape), batch);
 }
 
-bool tflite_add_gather(struct tflite_import *im, const struct tflite_op *op)
+static bool add_gather(struct tflite_import *im, const struct tflite_op *op)
 {
     const int32_t axis = tdl_fb_i32(&im->fb, &op->options, TFLITE_GATHER_AXIS, 0);
     const int32_t batch = tdl_fb_i32(&im->fb, &op->options, TFLITE_GATHER_BATCH_DIMS, 0);
@@ -193,7 +193,7 @@ bool tflite_add_gather(struct tflite_import *im, const struct tflite_op *op)
                                    : tdl_builder_gather(im->builder, x, indices, along));
 }
 
-bool tflite_add_gather_nd(struct tflite_import *im, const struct tflite_op *op)
+static bool add_gather_nd(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     struct tdl_operand *indices = x ? tflite_operand(im, op->inputs[1]) : NULL;
@@ -202,7 +202,7 @@ bool tflite_add_gather_nd(struct tflite_import *im, const struct tflite_op *op)
 }
 
 /* Onto zeros; updates of one place are added. */
-bool tflite_add_scatter_nd(struct tflite_import *im, const struct tflite_op *op)
+static bool add_scatter_nd(struct tflite_import *im, const struct tflite_op *op)
 {
     const struct tdl_scatter_params add = {.reduction = TDL_SCATTER_ADD};
     struct tdl_operand *indices = tflite_operand(im, op->inputs[0]), *x;
@@ -224,7 +224,7 @@ bool tflite_add_scatter_nd(struct tflite_import *im, const struct tflite_op *op)
 }
 
 /* The largest along the last dimension, and where they are. */
-bool tflite_add_top_k(struct tflite_import *im, const struct tflite_op *op)
+static bool add_top_k(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]), *indices;
     const uint32_t rank = x ? tdl_operand_get_desc(x)->rank : 0;
@@ -265,7 +265,7 @@ static struct tdl_operand *count_up(struct tflite_import *im, const struct tdl_t
                                 desc->dtype == TDL_INT32 ? size / 2 : size);
 }
 
-bool tflite_add_one_hot(struct tflite_import *im, const struct tflite_op *op)
+static bool add_one_hot(struct tflite_import *im, const struct tflite_op *op)
 {
     const int32_t axis = tdl_fb_i32(&im->fb, &op->options, TFLITE_ONE_HOT_AXIS, 0);
     struct tdl_operand *in[4] = {0}, *classes;
@@ -374,7 +374,7 @@ static bool check_blocks(struct tflite_import *im, const struct tdl_tensor_param
 }
 
 /* SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND. */
-bool tflite_add_batches_of_blocks(struct tflite_import *im, const struct tflite_op *op)
+static bool add_batches_of_blocks(struct tflite_import *im, const struct tflite_op *op)
 {
     const bool back = op->row->code == TFLITE_BATCH_TO_SPACE_ND;
     int32_t block[TDL_MAX_RANK], border[2 * TDL_MAX_RANK];
@@ -399,3 +399,17 @@ bool tflite_add_batches_of_blocks(struct tflite_import *im, const struct tflite_
         x = put_border(im, x, border, spatial, true);
     return tflite_set_output(im, op, x);
 }
+
+const struct tflite_op_row tflite_rows_slice[] = {
+    TFLITE_OP(BATCH_TO_SPACE_ND, 4, 3, 3, add_batches_of_blocks),
+    TFLITE_OP(GATHER, 7, 2, 2, add_gather, .options = TFLITE_GATHER_OPTIONS),
+    TFLITE_OP(GATHER_ND, 5, 2, 2, add_gather_nd),
+    TFLITE_OP(ONE_HOT, 1, 4, 4, add_one_hot, .options = TFLITE_ONE_HOT_OPTIONS),
+    TFLITE_OP(REVERSE_V2, 3, 2, 2, add_reverse),
+    TFLITE_OP(SCATTER_ND, 1, 3, 3, add_scatter_nd),
+    TFLITE_OP(SLICE, 6, 3, 3, add_slice, .options = TFLITE_SLICE_OPTIONS),
+    TFLITE_OP(SPACE_TO_BATCH_ND, 4, 3, 3, add_batches_of_blocks),
+    TFLITE_OP(STRIDED_SLICE, 8, 4, 4, add_strided_slice, .options = TFLITE_STRIDED_SLICE_OPTIONS),
+    TFLITE_OP(TOPK_V2, 3, 2, 2, add_top_k, .outputs = 2),
+    {0},
+};

@@ -1,153 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The operators of TensorFlow Lite that libtdl has, a row each. */
+/* The operators of TensorFlow Lite that libtdl has. */
 #include "ops.h"
 
 #include <string.h>
 
-/* clang-format off */
-static const struct tflite_op_row rows[] = {
-    /* code, name, newest version, options, inputs, outputs, function, which of its operators */
-    {TFLITE_ABS, "ABS", 5, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_ADD, "ADD", 5, TFLITE_ADD_OPTIONS, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_ADD_N, "ADD_N", 1, 0, 1, TFLITE_MAX_ARGS, 1, tflite_add_sum_of_many, 0},
-    {TFLITE_ARG_MAX, "ARG_MAX", 3, TFLITE_ARG_MAX_OPTIONS, 2, 2, 1, tflite_add_arg, 0},
-    {TFLITE_ARG_MIN, "ARG_MIN", 3, TFLITE_ARG_MIN_OPTIONS, 2, 2, 1, tflite_add_arg, 0},
-    {TFLITE_AVERAGE_POOL_2D, "AVERAGE_POOL_2D", 3, TFLITE_POOL_2D_OPTIONS, 1, 1, 1,
-     tflite_add_average_pool, 0},
-    {TFLITE_BATCH_MATMUL, "BATCH_MATMUL", 4, TFLITE_BATCH_MATMUL_OPTIONS, 2, 2, 1,
-     tflite_add_batch_matmul, 0},
-    {TFLITE_BATCH_TO_SPACE_ND, "BATCH_TO_SPACE_ND", 4, 0, 3, 3, 1, tflite_add_batches_of_blocks, 0},
-    {TFLITE_BROADCAST_TO, "BROADCAST_TO", 3, 0, 2, 2, 1, tflite_add_broadcast_to, 0},
-    {TFLITE_CAST, "CAST", 6, TFLITE_CAST_OPTIONS, 1, 1, 1, tflite_add_cast, 0},
-    {TFLITE_CEIL, "CEIL", 2, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_CONCATENATION, "CONCATENATION", 4, TFLITE_CONCATENATION_OPTIONS, 1, TFLITE_MAX_ARGS, 1,
-     tflite_add_concatenation, 0},
-    {TFLITE_CONV_2D, "CONV_2D", 8, TFLITE_CONV_2D_OPTIONS, 2, 3, 1, tflite_add_conv2d, 0},
-    {TFLITE_COS, "COS", 2, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_CUMSUM, "CUMSUM", 1, TFLITE_CUMSUM_OPTIONS, 2, 2, 1, tflite_add_cumulative_sum, 0},
-    {TFLITE_DENSIFY, "DENSIFY", 1, 0, 1, 1, 1, tflite_add_densify, 0},
-    {TFLITE_DEPTHWISE_CONV_2D, "DEPTHWISE_CONV_2D", 7, TFLITE_DEPTHWISE_CONV_2D_OPTIONS, 2, 3, 1,
-     tflite_add_depthwise, 0},
-    {TFLITE_DEPTH_TO_SPACE, "DEPTH_TO_SPACE", 2, TFLITE_DEPTH_TO_SPACE_OPTIONS, 1, 1, 1,
-     tflite_add_blocks, 0},
-    {TFLITE_DEQUANTIZE, "DEQUANTIZE", 6, 0, 1, 1, 1, tflite_add_dequantize, 0},
-    {TFLITE_DIV, "DIV", 2, TFLITE_DIV_OPTIONS, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_ELU, "ELU", 2, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_EQUAL, "EQUAL", 4, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_EXP, "EXP", 2, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_EXPAND_DIMS, "EXPAND_DIMS", 1, 0, 2, 2, 1, tflite_add_expand_dims, 0},
-    {TFLITE_FILL, "FILL", 4, 0, 2, 2, 1, tflite_add_fill, 0},
-    {TFLITE_FLOOR, "FLOOR", 2, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_FLOOR_DIV, "FLOOR_DIV", 3, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_FLOOR_MOD, "FLOOR_MOD", 2, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_FULLY_CONNECTED, "FULLY_CONNECTED", 12, TFLITE_FULLY_CONNECTED_OPTIONS, 2, 3, 1,
-     tflite_add_fully_connected, 0},
-    {TFLITE_GATHER, "GATHER", 7, TFLITE_GATHER_OPTIONS, 2, 2, 1, tflite_add_gather, 0},
-    {TFLITE_GATHER_ND, "GATHER_ND", 5, 0, 2, 2, 1, tflite_add_gather_nd, 0},
-    {TFLITE_GELU, "GELU", 2, TFLITE_GELU_OPTIONS, 1, 1, 1, tflite_add_gelu, 0},
-    {TFLITE_GREATER, "GREATER", 2, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_GREATER_EQUAL, "GREATER_EQUAL", 3, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_HARD_SWISH, "HARD_SWISH", 1, 0, 1, 1, 1,
-     tflite_add_activation, TDL_ACTIVATION_HARD_SWISH},
-    {TFLITE_L2_NORMALIZATION, "L2_NORMALIZATION", 2, TFLITE_L2_NORM_OPTIONS, 1, 1, 1,
-     tflite_add_l2_normalization, 0},
-    {TFLITE_LEAKY_RELU, "LEAKY_RELU", 2, TFLITE_LEAKY_RELU_OPTIONS, 1, 1, 1,
-     tflite_add_leaky_relu, 0},
-    {TFLITE_LESS, "LESS", 3, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_LESS_EQUAL, "LESS_EQUAL", 3, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_LOG, "LOG", 2, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_LOGICAL_AND, "LOGICAL_AND", 1, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_LOGICAL_NOT, "LOGICAL_NOT", 1, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_LOGICAL_OR, "LOGICAL_OR", 1, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_LOGISTIC, "LOGISTIC", 3, 0, 1, 1, 1, tflite_add_activation, TDL_ACTIVATION_SIGMOID},
-    {TFLITE_LOG_SOFTMAX, "LOG_SOFTMAX", 2, 0, 1, 1, 1, tflite_add_softmax, 0},
-    {TFLITE_MAXIMUM, "MAXIMUM", 4, TFLITE_MAXIMUM_MINIMUM_OPTIONS, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_MAX_POOL_2D, "MAX_POOL_2D", 3, TFLITE_POOL_2D_OPTIONS, 1, 1, 1, tflite_add_max_pool, 0},
-    {TFLITE_MEAN, "MEAN", 3, TFLITE_REDUCER_OPTIONS, 2, 2, 1, tflite_add_reduce, TDL_REDUCE_MEAN},
-    {TFLITE_MINIMUM, "MINIMUM", 4, TFLITE_MAXIMUM_MINIMUM_OPTIONS, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_MIRROR_PAD, "MIRROR_PAD", 3, TFLITE_MIRROR_PAD_OPTIONS, 2, 2, 1, tflite_add_pad, 0},
-    {TFLITE_MUL, "MUL", 7, TFLITE_MUL_OPTIONS, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_NEG, "NEG", 2, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_NOT_EQUAL, "NOT_EQUAL", 4, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_ONE_HOT, "ONE_HOT", 1, TFLITE_ONE_HOT_OPTIONS, 4, 4, 1, tflite_add_one_hot, 0},
-    {TFLITE_PACK, "PACK", 4, TFLITE_PACK_OPTIONS, 1, TFLITE_MAX_ARGS, 1, tflite_add_pack, 0},
-    {TFLITE_PAD, "PAD", 4, TFLITE_PAD_OPTIONS, 2, 2, 1, tflite_add_pad, 0},
-    {TFLITE_PADV2, "PADV2", 4, TFLITE_PADV2_OPTIONS, 3, 3, 1, tflite_add_pad, 0},
-    {TFLITE_POW, "POW", 1, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_PRELU, "PRELU", 1, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_QUANTIZE, "QUANTIZE", 4, 0, 1, 1, 1, tflite_add_quantize, 0},
-    {TFLITE_RANGE, "RANGE", 2, 0, 3, 3, 1, tflite_add_only_known, 0},
-    {TFLITE_RANK, "RANK", 1, 0, 1, 1, 1, tflite_add_only_known, 0},
-    {TFLITE_REDUCE_ALL, "REDUCE_ALL", 1, TFLITE_REDUCER_OPTIONS, 2, 2, 1,
-     tflite_add_reduce, TDL_REDUCE_MIN},
-    {TFLITE_REDUCE_ANY, "REDUCE_ANY", 1, TFLITE_REDUCER_OPTIONS, 2, 2, 1,
-     tflite_add_reduce, TDL_REDUCE_MAX},
-    {TFLITE_REDUCE_MAX, "REDUCE_MAX", 3, TFLITE_REDUCER_OPTIONS, 2, 2, 1,
-     tflite_add_reduce, TDL_REDUCE_MAX},
-    {TFLITE_REDUCE_MIN, "REDUCE_MIN", 3, TFLITE_REDUCER_OPTIONS, 2, 2, 1,
-     tflite_add_reduce, TDL_REDUCE_MIN},
-    {TFLITE_REDUCE_PROD, "REDUCE_PROD", 2, TFLITE_REDUCER_OPTIONS, 2, 2, 1,
-     tflite_add_reduce, TDL_REDUCE_PRODUCT},
-    {TFLITE_RELU, "RELU", 3, 0, 1, 1, 1, tflite_add_activation, TDL_ACTIVATION_RELU},
-    {TFLITE_RELU6, "RELU6", 3, 0, 1, 1, 1, tflite_add_activation, TDL_ACTIVATION_RELU6},
-    {TFLITE_RELU_0_TO_1, "RELU_0_TO_1", 1, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_RELU_N1_TO_1, "RELU_N1_TO_1", 1, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_RESHAPE, "RESHAPE", 1, TFLITE_RESHAPE_OPTIONS, 1, 2, 1, tflite_add_reshape, 0},
-    {TFLITE_RESIZE_BILINEAR, "RESIZE_BILINEAR", 4, TFLITE_RESIZE_BILINEAR_OPTIONS, 2, 2, 1,
-     tflite_add_resize, 0},
-    {TFLITE_RESIZE_NEAREST_NEIGHBOR, "RESIZE_NEAREST_NEIGHBOR", 4,
-     TFLITE_RESIZE_NEAREST_NEIGHBOR_OPTIONS, 2, 2, 1,
-     tflite_add_resize_nearest, 0},
-    {TFLITE_REVERSE_V2, "REVERSE_V2", 3, 0, 2, 2, 1, tflite_add_reverse, 0},
-    {TFLITE_ROUND, "ROUND", 1, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_RSQRT, "RSQRT", 3, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_SCATTER_ND, "SCATTER_ND", 1, 0, 3, 3, 1, tflite_add_scatter_nd, 0},
-    {TFLITE_SELECT, "SELECT", 4, 0, 3, 3, 1, tflite_add_select, 0},
-    {TFLITE_SELECT_V2, "SELECT_V2", 2, 0, 3, 3, 1, tflite_add_select, 0},
-    {TFLITE_SHAPE, "SHAPE", 1, 0, 1, 1, 1, tflite_add_only_known, 0},
-    {TFLITE_SIGN, "SIGN", 1, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_SIN, "SIN", 1, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_SLICE, "SLICE", 6, TFLITE_SLICE_OPTIONS, 3, 3, 1, tflite_add_slice, 0},
-    {TFLITE_SOFTMAX, "SOFTMAX", 3, TFLITE_SOFTMAX_OPTIONS, 1, 1, 1, tflite_add_softmax, 0},
-    {TFLITE_SPACE_TO_BATCH_ND, "SPACE_TO_BATCH_ND", 4, 0, 3, 3, 1, tflite_add_batches_of_blocks, 0},
-    {TFLITE_SPACE_TO_DEPTH, "SPACE_TO_DEPTH", 2, TFLITE_SPACE_TO_DEPTH_OPTIONS, 1, 1, 1,
-     tflite_add_blocks, 0},
-    {TFLITE_SPLIT, "SPLIT", 4, TFLITE_SPLIT_OPTIONS, 2, 2, TFLITE_MAX_ARGS, tflite_add_split, 0},
-    {TFLITE_SPLIT_V, "SPLIT_V", 2, TFLITE_SPLIT_V_OPTIONS, 3, 3, TFLITE_MAX_ARGS,
-     tflite_add_split, 0},
-    {TFLITE_SQRT, "SQRT", 2, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_SQUARE, "SQUARE", 1, 0, 1, 1, 1, tflite_add_unary, 0},
-    {TFLITE_SQUARED_DIFFERENCE, "SQUARED_DIFFERENCE", 2, 0, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_SQUEEZE, "SQUEEZE", 2, TFLITE_SQUEEZE_OPTIONS, 1, 1, 1, tflite_add_squeeze, 0},
-    {TFLITE_STRIDED_SLICE, "STRIDED_SLICE", 8, TFLITE_STRIDED_SLICE_OPTIONS, 4, 4, 1,
-     tflite_add_strided_slice, 0},
-    {TFLITE_SUB, "SUB", 5, TFLITE_SUB_OPTIONS, 2, 2, 1, tflite_add_binary, 0},
-    {TFLITE_SUM, "SUM", 2, TFLITE_REDUCER_OPTIONS, 2, 2, 1, tflite_add_reduce, TDL_REDUCE_SUM},
-    {TFLITE_TANH, "TANH", 3, 0, 1, 1, 1, tflite_add_activation, TDL_ACTIVATION_TANH},
-    {TFLITE_TILE, "TILE", 3, 0, 2, 2, 1, tflite_add_tile, 0},
-    {TFLITE_TOPK_V2, "TOPK_V2", 3, 0, 2, 2, 2, tflite_add_top_k, 0},
-    {TFLITE_TRANSPOSE, "TRANSPOSE", 6, 0, 2, 2, 1, tflite_add_transpose, 0},
-    {TFLITE_TRANSPOSE_CONV, "TRANSPOSE_CONV", 5, TFLITE_TRANSPOSE_CONV_OPTIONS, 3, 4, 1,
-     tflite_add_transpose_conv, 0},
-    {TFLITE_UNPACK, "UNPACK", 4, TFLITE_UNPACK_OPTIONS, 1, 1, TFLITE_MAX_ARGS,
-     tflite_add_unpack, 0},
-    {TFLITE_ZEROS_LIKE, "ZEROS_LIKE", 1, 0, 1, 1, 1, tflite_add_zeros_like, 0},
-    {TFLITE_CUSTOM, "Convolution2DTransposeBias", 1, 0, 2, 3, 1, tflite_add_transpose_conv_bias, 0},
+static const void *const tables[] = {
+    tflite_rows_conv,   tflite_rows_eltwise, tflite_rows_image,
+    tflite_rows_matrix, tflite_rows_move,    tflite_rows_quantise,
+    tflite_rows_reduce, tflite_rows_shape,   tflite_rows_slice,
 };
-/* clang-format on */
+#define TABLES (sizeof(tables) / sizeof(tables[0]))
+static const struct tdl_kit_tables operators = {tables, TABLES, sizeof(struct tflite_op_row)};
 
 const char *tflite_row_name(uint32_t index)
 {
-    return index < sizeof(rows) / sizeof(rows[0]) ? rows[index].name : NULL;
+    return tdl_kit_row_name(&operators, index);
 }
 
 const struct tflite_op_row *tflite_find_row(int32_t code, const char *custom)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (rows[i].code != code)
-            continue;
-        if (code != TFLITE_CUSTOM || (custom && strcmp(custom, rows[i].name) == 0))
-            return &rows[i];
-    }
+    for (size_t t = 0; t < TABLES; t++)
+        for (const struct tflite_op_row *row = tables[t]; row->name; row++)
+            if (row->code == code &&
+                (code != TFLITE_CUSTOM || (custom && strcmp(custom, row->name) == 0)))
+                return row;
     return NULL;
 }

@@ -77,12 +77,12 @@ static bool resolve_code(struct tflite_import *im, const struct tdl_fb_table *ta
                              op->index, custom ? custom : "");
     if (!op->row)
         return fail_unknown(im, op, code);
-    if (version < 1 || version > op->row->max_version)
+    if (version < 1 || version > op->row->newest)
         return tdl_kit_lacks(
             &im->kit,
             "operator %u %s has version %d; libtdl knows versions 1 to %d: convert "
             "the model with an older TensorFlow",
-            op->index, op->row->name, version, op->row->max_version);
+            op->index, op->row->name, version, op->row->newest);
     snprintf(label, sizeof(label), "operator %u %s", op->index, op->row->name);
     tdl_builder_set_label(im->builder, label);
     return true;
@@ -96,12 +96,12 @@ static bool read_options(struct tflite_import *im, const struct tdl_fb_table *ta
     op->custom_options = tdl_fb_vector_of(&im->fb, table, TFLITE_OPERATOR_CUSTOM_OPTIONS, 1);
     if (!tflite_check(im))
         return false;
-    if (op->row->options_type == 0 || type == 0) /* none needed, or all of them defaults */
+    if (op->row->options == 0 || type == 0) /* none needed, or all of them defaults */
         return true;
-    if (type != op->row->options_type)
+    if (type != op->row->options)
         return tdl_kit_damaged(&im->kit,
                                "the model file is damaged: options of kind %u instead of %u", type,
-                               op->row->options_type);
+                               op->row->options);
     op->options = tdl_fb_sub_table(&im->fb, table, TFLITE_OPERATOR_OPTIONS);
     return tflite_check(im);
 }
@@ -116,14 +116,14 @@ static bool import_operator(struct tflite_import *im, uint32_t index)
         !read_args(im, &table, TFLITE_OPERATOR_INPUTS, op.inputs, &op.input_count) ||
         !read_args(im, &table, TFLITE_OPERATOR_OUTPUTS, op.outputs, &op.output_count))
         return false;
-    if (op.input_count < op.row->min_inputs || op.input_count > op.row->max_inputs)
+    const uint32_t most = op.row->outputs ? op.row->outputs : 1;
+    if (op.input_count < op.row->least || op.input_count > op.row->most)
         return tdl_kit_damaged(&im->kit, "%u inputs instead of %u to %u", op.input_count,
-                               op.row->min_inputs, op.row->max_inputs);
-    if (op.output_count < 1 || op.output_count > op.row->max_outputs || op.outputs[0] < 0)
-        return tdl_kit_damaged(&im->kit,
-                               op.row->max_outputs == 1 ? "%u outputs instead of one"
-                                                        : "%u outputs instead of 1 to %u",
-                               op.output_count, op.row->max_outputs);
+                               op.row->least, op.row->most);
+    if (op.output_count < 1 || op.output_count > most || op.outputs[0] < 0)
+        return tdl_kit_damaged(
+            &im->kit, most == 1 ? "%u outputs instead of one" : "%u outputs instead of 1 to %u",
+            op.output_count, most);
     if (!tflite_fold(im, &op, &folded))
         return false;
     return (folded || op.row->add(im, &op)) && tdl_builder_status(im->builder) == TDL_OK;

@@ -82,17 +82,17 @@ struct tflite_op {
     int32_t inputs[TFLITE_MAX_ARGS], outputs[TFLITE_MAX_ARGS];
 };
 
-/* How one operator of the file becomes builder calls. */
+/* `add` ends in tflite_set_output(). A custom operator is found by its name. */
 struct tflite_op_row {
-    int32_t code;         /* enum tflite_code */
-    const char *name;     /* as the schema or, for a custom one, the file spells it */
-    int32_t max_version;  /* newest meaning of the operator that is understood */
-    uint8_t options_type; /* member of the options union, 0 for none */
-    uint32_t min_inputs, max_inputs, max_outputs;
-    /* Ends in tflite_set_output(); false with the builder in error. */
-    bool (*add)(struct tflite_import *im, const struct tflite_op *op);
-    int32_t detail; /* which of those that one function adds */
+    TDL_KIT_ROW(bool (*add)(struct tflite_import *im, const struct tflite_op *op));
+    uint8_t code;    /* enum tflite_code */
+    uint8_t options; /* member of the options union, 0 for none */
+    uint8_t outputs; /* at most; 0: one */
 };
+#define TFLITE_OP(op, version, ...)                                                                \
+    {                                                                                              \
+#op, __VA_ARGS__, .newest = version, .code = TFLITE_##op                                   \
+    }
 
 /* The row of a builtin code or (code TFLITE_CUSTOM) of a custom name, or NULL. */
 const struct tflite_op_row *tflite_find_row(int32_t code, const char *custom);
