@@ -346,6 +346,11 @@ static void test_reuse(void)
     picture_randomise(&s.source);
     compose_scene(&s);
     expect(&s, true, 0.6, "the mask used again");
+    s.params.light_wrap = 0.5; /* its picture lies behind the colours, which may move for it */
+    compose_scene(&s);
+    s.params.light_wrap = 0;
+    compose_scene(&s);
+    expect(&s, true, 0.6, "after light");
     s.params.invert = true;
     compose_scene(&s);
     expect(&s, false, 0.6, "inverted");
