@@ -540,9 +540,12 @@ class Chain:
 
     def layer_normalization(self, x):
         axis = self.random.randint(1, x.rank - 1)
-        scale, bias = self.weight(*x.shape[axis:]), self.weight(*x.shape[axis:])
+        def of_axes():  # or of fewer dimensions, to be spread over them
+            return self.weight(*self.random.choice([x.shape[axis:], x.shape[axis:],
+                                                    x.shape[x.rank - 1:], [1]]))
+        scale, bias = of_axes(), of_axes()
         self.node("LayerNormalization", [x, scale, bias], self.normalized(
-            x, lambda p: p[:axis], lambda p: scale.at(p[axis:]), lambda p: bias.at(p[axis:]), 0.1),
+            x, lambda p: p[:axis], scale.spread, bias.spread, 0.1),
             axis=axis, epsilon=0.1)
 
     def resize_between(self, x):

@@ -350,12 +350,27 @@ static void two_calls(bytes *g)
     onnx_function(&functions, "G", "b", "a", 18, &nodes);
 }
 
+static void layer_normalization(bytes *g)
+{
+    FLOATS(g, "scale", 1, DIMS(2), 2, 3);
+    FLOATS(g, "bias", 1, DIMS(2), 10, 20);
+    onnx_node(g, "LayerNormalization", "x scale bias", "y", NULL);
+}
+
+static void layer_normalization_of_one_scale(bytes *g)
+{
+    FLOATS(g, "scale", 1, DIMS(1), 2);
+    FLOATS(g, "bias", 1, DIMS(2), 10, 20);
+    onnx_node(g, "LayerNormalization", "x scale bias", "y", NULL);
+}
+
 static const struct row {
     const char *name;
     void (*write)(bytes *g);
     int64_t x[4];
     uint32_t rank, y_rank, y[4];
     float expected[MOST];
+    uint32_t operators; /* of the graph; 0: however many */
 } rows[] = {
     {"two transposes", two_transposes, {1, 2, 2, 3}, 4, 4, {1, 2, 2, 3},
      {0, 1, 2, 6, 7, 8, 3, 4, 5, 9, 10, 11}},
@@ -396,6 +411,10 @@ static const struct row {
      {3, 2, 0}},
     {"numbers beside indices", numbers_beside_indices, {1, 1, 3}, 3, 1, {6},
      {4, 2, -2, -16, -18, -20}},
+    {"LayerNormalization", layer_normalization, {1, 3, 2}, 3, 3, {1, 3, 2},
+     {8, 23, 8, 23, 8, 23}, 1},
+    {"LayerNormalization of one scale", layer_normalization_of_one_scale, {1, 3, 2}, 3, 3,
+     {1, 3, 2}, {8, 22, 8, 22, 8, 22}, 0},
 };
 
 static void run(struct tdl_context *ctx, const struct row *row, bool fused)
@@ -417,6 +436,9 @@ static void run(struct tdl_context *ctx, const struct row *row, bool fused)
                          &(struct tdl_build_params){.precision = TDL_PRECISION_FP32,
                                                     .no_fuse = !fused},
                          &graph));
+    struct tdl_graph_stats stats;
+    tdl_graph_get_stats(graph, &stats);
+    CHECK(!row->operators || stats.operators == row->operators, "%u operators", stats.operators);
     struct tdl_tensor_params p = *tdl_graph_input(graph, 0, NULL);
     struct tdl_tensor_params q = *tdl_graph_output(graph, 0, NULL);
     p.usage = TDL_TENSOR_WRITABLE;

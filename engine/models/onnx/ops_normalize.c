@@ -94,6 +94,15 @@ static bool add_instance_normalization(struct onnx_import *im)
                                                          over_channels(im, bias, 4)));
 }
 
+/* Has it the type of x, and the dimensions that x has from the axis on? ONNX lets scale and
+ * bias be of fewer, too, to be spread. */
+static bool is_of_axes(const struct tdl_operand *x, uint32_t axis, const struct tdl_operand *o)
+{
+    return !o || (tdl_kit_desc(o)->dtype == tdl_kit_desc(x)->dtype &&
+                  onnx_rank(o) == onnx_rank(x) - axis &&
+                  !memcmp(onnx_shape(o), onnx_shape(x) + axis, onnx_rank(o) * sizeof(uint32_t)));
+}
+
 /* Over the last dimensions, from the axis on; and the mean and 1 / deviation. */
 static bool add_layer_normalization(struct onnx_import *im)
 {
@@ -107,7 +116,13 @@ static bool add_layer_normalization(struct onnx_import *im)
         return false;
     for (uint32_t i = axis; i < onnx_rank(x); i++)
         p.axes[p.axis_count++] = i;
-    y = scale_and_shift(im, tdl_builder_layer_normalization(b, x, &p), scale, bias);
+    if (is_of_axes(x, axis, scale) && is_of_axes(x, axis, bias)) {
+        p.scale = scale;
+        p.bias = bias;
+        y = tdl_builder_layer_normalization(b, x, &p);
+    } else {
+        y = scale_and_shift(im, tdl_builder_layer_normalization(b, x, &p), scale, bias);
+    }
     if (onnx_wanted(im, 1) || onnx_wanted(im, 2)) {
         struct tdl_reduce_params r = {.axis_count = p.axis_count, .keep_dimensions = true};
 
