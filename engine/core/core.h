@@ -9,16 +9,6 @@
 
 #include "device.h"
 
-/* The devices behind Vulkan (vulkan/device.c, vulkan/instance.c): the best of those
- * that the params name, and the list. */
-enum tdl_result tdl_vulkan_context_create(const struct tdl_context_params *params,
-                                          struct tdl_context **out_context);
-enum tdl_result tdl_vulkan_device_list(struct tdl_device_info *out_infos, uint32_t capacity,
-                                       uint32_t *out_count);
-/* The processor itself (cpu/device.c). */
-enum tdl_result tdl_cpu_context_create(const struct tdl_context_params *params,
-                                       struct tdl_context **out_context);
-void tdl_cpu_describe(struct tdl_device_info *out_info);
 /* Does a selector (tdl_context_params.device) name this device of the list? */
 bool tdl_device_matches(const struct tdl_device_info *info, uint32_t index, const char *selector);
 

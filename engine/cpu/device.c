@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The device on the host's processor: its table, and how contexts on it come and go. */
+#include "device.h"
+
 #include "graph/graph.h"
 #include "isa.h"
 #include "table.h"

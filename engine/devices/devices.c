@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The devices that there are, and the choice of one. */
 #include "core/core.h"
+#include "cpu/device.h"
+#include "vulkan/device.h"
 #include "core/thread.h"
 
 #include <stdio.h>

@@ -4,6 +4,7 @@
  * shared with any. Callers get the answers that they get of a machine without one.
  */
 #include "core/core.h"
+#include "vulkan/device.h"
 
 #include <tdl/vulkan.h>
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the list of devices calls of the processor's. */
+#ifndef TDL_CPU_DEVICE_H
+#define TDL_CPU_DEVICE_H
+
+#include "core/device.h"
+
+enum tdl_result tdl_cpu_context_create(const struct tdl_context_params *params,
+                                       struct tdl_context **out_context);
+void tdl_cpu_describe(struct tdl_device_info *out_info);
+
+#endif
