@@ -2,7 +2,7 @@
 /*
  * The line. What stands above it reaches a device through one table of functions,
  * and a device knows nothing of its callers but what is here: contexts, buffers,
- * batches, graphs and composers begin with a part that is the same on every
+ * batches and graphs begin with a part that is the same on every
  * device, and go on with the device's own.
  *
  * Arguments have been checked when a function of the table is called, as far as
@@ -109,14 +109,7 @@ struct tdl_graph {
     struct tdl_program *program;
 };
 
-struct tdl_composer {
-    struct tdl_context *ctx;
-    struct tdl_mask_part part; /* the last new mask's */
-    /* The target that the foreground's colours of that mask came for; its format is 0 where
-     * they did not. The core's: a device finds in `more` what counts. */
-    struct tdl_frame colors_for;
-};
-
+struct tdl_composer; /* composer.h */
 struct tdl_tensor;
 
 /* ---- what a device does */
@@ -131,6 +124,13 @@ struct tdl_buffer_wish {
      * TDL_BUFFER_DEVICE. */
     uint32_t exportable;
 };
+
+/* A buffer that a composer keeps for its device. */
+struct tdl_composer_room {
+    const char *name; /* for messages and captures */
+    size_t (*bytes)(uint32_t width, uint32_t height, uint32_t pictures);
+};
+#define TDL_COMPOSER_ROOMS 3 /* of each kind, at most */
 
 /* All that was submitted, on whatever queue. */
 #define TDL_ALL_POINTS UINT64_MAX
@@ -239,18 +239,24 @@ struct tdl_device {
                                                  const struct tdl_frame *frame,
                                                  const struct tdl_frame_from_tensor_params *params,
                                                  const struct tdl_compile_params *compile);
-    enum tdl_result (*composer_create)(struct tdl_context *ctx, struct tdl_composer **out_composer);
-    void (*composer_destroy)(struct tdl_composer *composer);
-    void (*composer_reset)(struct tdl_composer *composer);
+    /* Buffers that the device's steps need beside the core's, ended by one without a name: of
+     * a mask's size, and of a frame's and its small pictures' number. */
+    const struct tdl_composer_room *composer_mask, *composer_blur;
+    /* A new buffer of a composer, whose first writer may be cancelled. NULL: what it holds does
+     * no harm. */
+    void (*composer_clear)(struct tdl_buffer *buffer);
+    /* Have all kernels ready that tdl_compose() may need. */
     enum tdl_result (*composer_prepare)(struct tdl_composer *composer,
                                         const struct tdl_frame *source,
                                         const struct tdl_frame *target,
                                         const struct tdl_compose_params *params,
                                         const struct tdl_compile_params *compile);
+    /* Run the steps. The composer has all buffers; a mask that is new is there and checked.
+     * `picture_is_stale`: the replacement picture has to be made. */
     enum tdl_result (*compose)(struct tdl_batch *batch, struct tdl_composer *composer,
                                const struct tdl_frame *source, struct tdl_tensor *mask,
                                const struct tdl_frame *target,
-                               const struct tdl_compose_params *params);
+                               const struct tdl_compose_params *params, bool picture_is_stale);
 };
 
 /* ---- for devices: making the common part */

@@ -67,7 +67,7 @@ enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_
     return r;
 }
 
-static enum tdl_result no_frames(const struct tdl_context *ctx)
+enum tdl_result tdl_fail_no_frames(const struct tdl_context *ctx)
 {
     return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has nothing for frames", ctx->info.name);
 }
@@ -151,7 +151,7 @@ enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_fr
     struct tdl_context *ctx = batch->ctx;
     enum tdl_result r;
     if (!ctx->on->frame_to_tensor)
-        return tdl_logged(ctx, no_frames(ctx));
+        return tdl_logged(ctx, tdl_fail_no_frames(ctx));
     TRY(tdl_frame_check(ctx, frame, false, "source"));
     TRY(check_tensor(ctx, tensor));
     TRY(resolve_crop(frame, &resolved));
@@ -174,7 +174,7 @@ enum tdl_result tdl_frame_to_tensor_prepare(const struct tdl_frame *frame,
     if (!tdl_format_info(frame->format))
         r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the frame has no format");
     else
-        r = ctx->on->frame_to_tensor_prepare ? check_tensor(ctx, tensor) : no_frames(ctx);
+        r = ctx->on->frame_to_tensor_prepare ? check_tensor(ctx, tensor) : tdl_fail_no_frames(ctx);
     if (r == TDL_OK)
         r = ctx->on->frame_to_tensor_prepare(frame, tensor, compile);
     return tdl_logged(ctx, r);
@@ -262,7 +262,7 @@ enum tdl_result tdl_frame_from_tensor(struct tdl_batch *batch, struct tdl_tensor
     struct tdl_context *ctx = batch->ctx;
     enum tdl_result r;
     if (!ctx->on->frame_from_tensor)
-        return tdl_logged(ctx, no_frames(ctx));
+        return tdl_logged(ctx, tdl_fail_no_frames(ctx));
     TRY(tdl_frame_check(ctx, frame, true, "target"));
     TRY(check_picture(ctx, tensor));
     if (resolved.source)
@@ -291,7 +291,7 @@ enum tdl_result tdl_frame_from_tensor_prepare(struct tdl_tensor *tensor,
         (resolved.source && !tdl_format_info(resolved.source->format)))
         return tdl_logged(ctx, tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the frame has no format"));
     if (!ctx->on->frame_from_tensor_prepare)
-        return tdl_logged(ctx, no_frames(ctx));
+        return tdl_logged(ctx, tdl_fail_no_frames(ctx));
     TRY(check_picture(ctx, tensor));
     TRY(resolve_picture(tensor, frame, &resolved));
     TRY(ctx->on->frame_from_tensor_prepare(tensor, frame, &resolved, compile));
@@ -347,8 +347,8 @@ static enum tdl_result check_params(const struct tdl_compose_params *p)
     return TDL_OK;
 }
 
-static enum tdl_result check_formats(const struct tdl_frame *source, const struct tdl_frame *target,
-                                     const struct tdl_compose_params *p)
+enum tdl_result tdl_compose_check(const struct tdl_frame *source, const struct tdl_frame *target,
+                                  const struct tdl_compose_params *p)
 {
     if ((unsigned)p->mode > TDL_MODE_PASSTHROUGH)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: %d is no mode", (int)p->mode);
@@ -381,147 +381,4 @@ enum tdl_result tdl_mask_check(const struct tdl_context *ctx, const struct tdl_t
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: a mask is [1,h,w,1] float32, not %s",
                         tdl_tensor_params_text(&mask->params, text, sizeof(text)));
     return TDL_OK;
-}
-
-/* Check the parts of `more` that are read where colours come with it, for a mask of that size. */
-static enum tdl_result check_colors(const struct tdl_context *ctx, const struct tdl_mask_part *of,
-                                    const struct tdl_compose_more *more)
-{
-    const struct tdl_tensor *const tensors[] = {more->foreground, more->picture};
-    const uint32_t w = (uint32_t)of->mask_width, h = (uint32_t)of->mask_height;
-    char text[64];
-    if (!more->picture)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "compose: foreground is given, and picture is NULL");
-    for (size_t i = 0; i < TDL_COUNT(tensors); i++) {
-        const struct tdl_tensor_params *p = &tensors[i]->params;
-        const struct tdl_dims d = tdl_tensor_params_dims(p);
-        const bool half = p->dtype == TDL_FLOAT16 && p->layout == TDL_LAYOUT_NC4HW4;
-        if (tensors[i]->buffer->ctx != ctx)
-            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                            "compose: foreground or picture is of another context");
-        if (p->rank != 4 || d.n != 1 || d.c != 3 || d.w != w || d.h != h ||
-            (p->dtype != TDL_FLOAT32 && !half))
-            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                            "compose: %s is %s; it has to be [1,h,w,3] of the mask's %u×%u px, "
-                            "float32, or float16 in NC4HW4",
-                            i ? "picture" : "foreground",
-                            tdl_tensor_params_text(p, text, sizeof(text)), w, h);
-    }
-    const bool scaled = more->scale[0] != 0 || more->scale[1] != 0 || more->scale[2] != 0;
-    for (int i = 0; i < 3; i++)
-        if (!isfinite(more->scale[i]) || !isfinite(more->bias[i]) ||
-            (scaled && more->scale[i] == 0))
-            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                            "compose: the picture's scale is 0 or no number, or its bias is none");
-    return TDL_OK;
-}
-
-static bool has_colors_for(const struct tdl_composer *c, const struct tdl_frame *target)
-{
-    return c->colors_for.format == target->format && c->colors_for.matrix == target->matrix &&
-           c->colors_for.range == target->range;
-}
-
-/* Leaves `more` where it counts. */
-static enum tdl_result settle_colors(const struct tdl_composer *composer,
-                                     enum tdl_compose_kernel kernel, const struct tdl_frame *target,
-                                     struct tdl_compose_params *p)
-{
-    if (tdl_compose_knows_colors(p, kernel) && p->more->foreground)
-        return check_colors(composer->ctx, &composer->part, p->more);
-    if (!tdl_compose_knows_colors(p, kernel) || !p->reuse_mask || !has_colors_for(composer, target))
-        p->more = NULL;
-    return TDL_OK;
-}
-
-/* A new mask, whatever comes of it. */
-static void renew_mask(struct tdl_composer *composer, const struct tdl_tensor *mask,
-                       const struct tdl_compose_params *params)
-{
-    const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
-    composer->part = tdl_mask_part(params, d.w, d.h);
-    composer->colors_for.format = TDL_FORMAT_UNKNOWN;
-}
-
-enum tdl_result tdl_composer_create(struct tdl_context *context, struct tdl_composer **out_composer)
-{
-    TDL_NEED(context, "context");
-    TDL_NEED(out_composer, "out_composer");
-    enum tdl_result r = tdl_context_check(context);
-    *out_composer = NULL;
-    if (r == TDL_OK && !context->on->composer_create)
-        r = no_frames(context);
-    if (r == TDL_OK)
-        r = context->on->composer_create(context, out_composer);
-    return tdl_logged(context, r);
-}
-
-void tdl_composer_destroy(struct tdl_composer **composer)
-{
-    struct tdl_composer *c = tdl_take(composer);
-    if (c && !tdl_context_is_forked(c->ctx))
-        c->ctx->on->composer_destroy(c);
-}
-
-void tdl_composer_reset(struct tdl_composer *composer)
-{
-    if (!composer || tdl_context_is_forked(composer->ctx))
-        return;
-    composer->colors_for.format = TDL_FORMAT_UNKNOWN;
-    composer->ctx->on->composer_reset(composer);
-}
-
-enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct tdl_frame *source,
-                                     const struct tdl_frame *target,
-                                     const struct tdl_compose_params *params,
-                                     const struct tdl_compile_params *compile)
-{
-    TDL_NEED_KNOWN(source);
-    TDL_NEED_KNOWN(target);
-    TDL_NEED_KNOWN(compile);
-    TDL_NEED_KNOWN(params ? params->more : NULL);
-    TDL_NEED(composer, "composer");
-    TDL_NEED(source, "source");
-    TDL_NEED(target, "target");
-    TDL_NEED(params, "params");
-    enum tdl_result r = check_formats(source, target, params);
-    if (r == TDL_OK && params->background && !tdl_format_info(params->background->format))
-        r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: the background has no format");
-    if (r == TDL_OK)
-        r = composer->ctx->on->composer_prepare(composer, source, target, params, compile);
-    return tdl_logged(composer->ctx, r);
-}
-
-enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *composer,
-                            const struct tdl_frame *source, struct tdl_tensor *mask,
-                            const struct tdl_frame *target, const struct tdl_compose_params *params)
-{
-    TDL_NEED_KNOWN(source);
-    TDL_NEED_KNOWN(target);
-    TDL_NEED_KNOWN(params ? params->more : NULL);
-    TDL_NEED(batch, "batch");
-    TDL_NEED(composer, "composer");
-    TDL_NEED(source, "source");
-    TDL_NEED(target, "target");
-    TDL_NEED(params, "params");
-    struct tdl_context *ctx = composer->ctx;
-    struct tdl_compose_params p = *params;
-    enum tdl_result r;
-    if (batch->ctx != ctx)
-        return tdl_logged(ctx, tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                                        "compose: batch and composer are of different contexts"));
-    TRY(check_formats(source, target, params));
-    TRY(tdl_frame_check(ctx, source, false, "source"));
-    TRY(tdl_frame_check(ctx, target, true, "target"));
-    const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
-    if (tdl_compose_needs_mask(kernel) && !p.reuse_mask && mask)
-        renew_mask(composer, mask, params);
-    if (tdl_compose_needs_mask(kernel) && (p.reuse_mask || mask))
-        TRY(settle_colors(composer, kernel, target, &p));
-    TRY(ctx->on->compose(batch, composer, source, mask, target, &p));
-    if (p.more && p.more->foreground && tdl_compose_knows_colors(&p, kernel))
-        composer->colors_for = *target;
-fail:
-    return tdl_logged(ctx, r);
 }

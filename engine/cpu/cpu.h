@@ -108,10 +108,8 @@ enum tdl_result tdl_cpu_frame_from_tensor_prepare(struct tdl_tensor *tensor,
                                                   const struct tdl_frame *frame,
                                                   const struct tdl_frame_from_tensor_params *params,
                                                   const struct tdl_compile_params *compile);
-enum tdl_result tdl_cpu_composer_create(struct tdl_context *ctx,
-                                        struct tdl_composer **out_composer);
-void tdl_cpu_composer_destroy(struct tdl_composer *composer);
-void tdl_cpu_composer_reset(struct tdl_composer *composer);
+extern const struct tdl_composer_room tdl_cpu_composer_mask[], tdl_cpu_composer_blur[];
+void tdl_cpu_composer_clear(struct tdl_buffer *buffer);
 enum tdl_result tdl_cpu_composer_prepare(struct tdl_composer *composer,
                                          const struct tdl_frame *source,
                                          const struct tdl_frame *target,
@@ -120,6 +118,6 @@ enum tdl_result tdl_cpu_composer_prepare(struct tdl_composer *composer,
 enum tdl_result tdl_cpu_compose(struct tdl_batch *batch, struct tdl_composer *composer,
                                 const struct tdl_frame *source, struct tdl_tensor *mask,
                                 const struct tdl_frame *target,
-                                const struct tdl_compose_params *params);
+                                const struct tdl_compose_params *params, bool picture_is_stale);
 
 #endif

@@ -128,9 +128,9 @@ static const struct tdl_device tdl_device_cpu = {
     .frame_to_tensor_prepare = tdl_cpu_frame_to_tensor_prepare,
     .frame_from_tensor = tdl_cpu_frame_from_tensor,
     .frame_from_tensor_prepare = tdl_cpu_frame_from_tensor_prepare,
-    .composer_create = tdl_cpu_composer_create,
-    .composer_destroy = tdl_cpu_composer_destroy,
-    .composer_reset = tdl_cpu_composer_reset,
+    .composer_mask = tdl_cpu_composer_mask,
+    .composer_blur = tdl_cpu_composer_blur,
+    .composer_clear = tdl_cpu_composer_clear,
     .composer_prepare = tdl_cpu_composer_prepare,
     .compose = tdl_cpu_compose,
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The device on Vulkan: its table, and how contexts on it come and go. */
+#include "device.h"
+
 #include "batch.h"
 #include "cache_path.h"
 #include "instance.h"
@@ -67,9 +69,8 @@ static const struct tdl_device tdl_device_vulkan = {
     .frame_to_tensor_prepare = tdl_vk_frame_to_tensor_prepare,
     .frame_from_tensor = tdl_vk_frame_from_tensor,
     .frame_from_tensor_prepare = tdl_vk_frame_from_tensor_prepare,
-    .composer_create = tdl_vk_composer_create,
-    .composer_destroy = tdl_vk_composer_destroy,
-    .composer_reset = tdl_vk_composer_reset,
+    .composer_mask = tdl_vk_composer_mask,
+    .composer_blur = tdl_vk_composer_blur,
     .composer_prepare = tdl_vk_composer_prepare,
     .compose = tdl_vk_compose,
 };

@@ -3,6 +3,7 @@
 
 #include "buffer.h"
 #include "cooperative_matrix.h"
+#include "device.h"
 #include "extensions.h"
 #include "kernels.h"
 #include "loader.h"

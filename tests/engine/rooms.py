@@ -30,7 +30,7 @@ ROOMS = {
     "measure": ["ir", "core"],
     "tools": ["ir", "measure"],
     "vulkan": ["ir", "frame", "core"],
-    "without_vulkan": ["core"],
+    "without_vulkan": ["core", "vulkan"],
     "devices": ["core", "cpu", "vulkan", "without_vulkan"],
 }
 # Rooms that call the engine as its users do, by the public headers.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A composition, recorded: the mask's steps, the blur's, the picture's, the target's. */
-#include "composer.h"
+#include "rooms.h"
 
 #include "core/frame.h"
 #include "core/tensor.h"
@@ -107,8 +107,7 @@ static bool same_rows(const struct tdl_frame *a, const struct tdl_frame *b, cons
     return (from->traits & sampling) == (to->traits & sampling) && is_identity(map);
 }
 
-static struct tdl_cpu_blocks blocks_of(const struct tdl_cpu_composer *c,
-                                       const struct tdl_frame *source,
+static struct tdl_cpu_blocks blocks_of(const struct tdl_composer *c, const struct tdl_frame *source,
                                        const struct tdl_frame *target,
                                        const struct tdl_compose_params *params)
 {
@@ -130,15 +129,14 @@ static struct tdl_cpu_blocks blocks_of(const struct tdl_cpu_composer *c,
     return b;
 }
 
-static float *blur_plane(const struct tdl_cpu_composer *c, const struct tdl_blur_steps *steps,
+static float *blur_plane(const struct tdl_composer *c, const struct tdl_blur_steps *steps,
                          size_t planes)
 {
-    return (float *)(void *)tdl_cpu_memory(c->blur) + planes * steps->width * steps->height;
+    return (float *)(void *)tdl_cpu_memory(c->blur[0]) + planes * steps->width * steps->height;
 }
 
 /* The picture behind, where the mask is 0; for an overlay, the one in front. */
-static struct tdl_cpu_behind behind_of(const struct tdl_cpu_composer *c,
-                                       enum tdl_compose_kernel kernel,
+static struct tdl_cpu_behind behind_of(const struct tdl_composer *c, enum tdl_compose_kernel kernel,
                                        const struct tdl_frame *target,
                                        const struct tdl_compose_params *params)
 {
@@ -151,7 +149,7 @@ static struct tdl_cpu_behind behind_of(const struct tdl_cpu_composer *c,
     return behind;
 }
 
-static enum tdl_result add_blur(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
+static enum tdl_result add_blur(struct tdl_batch *batch, const struct tdl_composer *c,
                                 const struct tdl_cpu_blocks *blocks, enum tdl_compose_kernel kernel,
                                 const struct tdl_frame *target,
                                 const struct tdl_compose_params *params,
@@ -160,7 +158,7 @@ static enum tdl_result add_blur(struct tdl_batch *batch, const struct tdl_cpu_co
     const size_t pictures = tdl_compose_small(params, kernel);
     const size_t weights = (size_t)steps->radius + 1;
     void *memory;
-    enum tdl_result r = tdl_cpu_batch_use(batch, c->blur, true);
+    enum tdl_result r = tdl_cpu_batch_use(batch, c->blur[0], true);
     if (r != TDL_OK)
         return r;
     struct tdl_cpu_blur *b =
@@ -183,7 +181,7 @@ static enum tdl_result add_blur(struct tdl_batch *batch, const struct tdl_cpu_co
 }
 
 /* The replacement picture in the target's format and size. */
-static enum tdl_result add_picture(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
+static enum tdl_result add_picture(struct tdl_batch *batch, const struct tdl_composer *c,
                                    const struct tdl_compose_params *params)
 {
     const struct tdl_frame *from = params->background, *to = &c->picture.frame;
@@ -228,12 +226,12 @@ static enum tdl_result run_foreground(struct tdl_cpu_work *work, struct tdl_cpu_
 }
 
 /* The differences of the foreground's colours; where none come they are there. */
-static enum tdl_result add_colors(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
+static enum tdl_result add_colors(struct tdl_batch *batch, const struct tdl_composer *c,
                                   const struct tdl_frame *target,
                                   const struct tdl_compose_more *more)
 {
     enum tdl_result r;
-    TRY(tdl_cpu_batch_use(batch, c->differences, more->foreground != NULL));
+    TRY(tdl_cpu_batch_use(batch, c->own[TDL_CPU_DIFFERENCES], more->foreground != NULL));
     if (!more->foreground)
         return TDL_OK;
     TRY(tdl_cpu_batch_use(batch, more->foreground->buffer, false));
@@ -241,19 +239,19 @@ static enum tdl_result add_colors(struct tdl_batch *batch, const struct tdl_cpu_
     struct tdl_cpu_foreground *f = tdl_cpu_frame_add(batch, sizeof(*f), 0, NULL, run_foreground);
     if (!f)
         return TDL_ERROR_OUT_OF_MEMORY;
-    f->part = c->base.part;
+    f->part = c->part;
     f->state = tdl_cpu_words(c->state);
     f->foreground = tdl_cpu_memory(more->foreground->buffer);
     f->picture = tdl_cpu_memory(more->picture->buffer);
     f->of_foreground = tdl_compose_color_reading(more, &more->foreground->params, false);
     f->of_picture = tdl_compose_color_reading(more, &more->picture->params, true);
     tdl_compose_color_steps(target, more->bgr, f->matrix);
-    f->out = (float *)(void *)tdl_cpu_memory(c->differences);
+    f->out = (float *)(void *)tdl_cpu_memory(c->own[TDL_CPU_DIFFERENCES]);
 fail:
     return r;
 }
 
-static enum tdl_result add_target(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
+static enum tdl_result add_target(struct tdl_batch *batch, const struct tdl_composer *c,
                                   const struct tdl_cpu_blocks *blocks,
                                   enum tdl_compose_kernel kernel, const struct tdl_frame *target,
                                   const struct tdl_compose_params *params,
@@ -270,7 +268,7 @@ static enum tdl_result add_target(struct tdl_batch *batch, const struct tdl_cpu_
     t->behind = behind_of(c, kernel, target, params);
     t->blur = *blur;
     if (tdl_compose_knows_colors(params, kernel))
-        t->differences = (const float *)(const void *)tdl_cpu_memory(c->differences);
+        t->differences = (const float *)(const void *)tdl_cpu_memory(c->own[TDL_CPU_DIFFERENCES]);
     t->despills = tdl_compose_despills(params, kernel);
     t->light = tdl_compose_wraps(params, kernel) ? (int)pictures : 0;
     t->wrap = (float)params->light_wrap;
@@ -281,45 +279,46 @@ static enum tdl_result add_target(struct tdl_batch *batch, const struct tdl_cpu_
 
 /* ------------------------------------------------------------------- all of it */
 
-static enum tdl_result check_mask(struct tdl_cpu_composer *c, const struct tdl_tensor *mask,
-                                  const struct tdl_compose_params *p)
+/* Sums, those swept one way, and the result, of four floats a pixel. Enough for the least
+ * reduction, so that the radius may change freely. */
+static size_t blur_bytes(uint32_t width, uint32_t height, uint32_t pictures)
 {
-    if (p->reuse_mask)
-        return c->have_state ? TDL_OK
-                             : tdl_fail(TDL_ERROR_INVALID_STATE,
-                                        "compose: reuse_mask, but there is no mask yet");
-    if (!mask)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: this mode needs a mask");
-    enum tdl_result r = tdl_mask_check(c->base.ctx, mask);
-    const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
-    const struct tdl_mask_part part = tdl_mask_part(p, d.w, d.h);
-    return r == TDL_OK ? tdl_cpu_composer_need_mask(c, part.width, part.height) : r;
+    const size_t pixels = (size_t)pictures * TDL_DIV_UP(width, 4) * TDL_DIV_UP(height, 4);
+    return pixels * 12 * sizeof(float);
 }
 
-enum tdl_result tdl_cpu_compose(struct tdl_batch *batch, struct tdl_composer *composer,
+const struct tdl_composer_room tdl_cpu_composer_mask[] = {{"mask runs", tdl_cpu_regions_room}, {0}};
+const struct tdl_composer_room tdl_cpu_composer_blur[] = {{"blur", blur_bytes}, {0}};
+
+void tdl_cpu_composer_clear(struct tdl_buffer *buffer)
+{
+    memset(tdl_cpu_memory(buffer), 0, buffer->size);
+}
+
+static enum tdl_result need_colors(struct tdl_composer *c)
+{
+    const size_t pixels = (size_t)c->mask_width * c->mask_height;
+    if (c->have_colors)
+        return TDL_OK;
+    const enum tdl_result r = tdl_composer_buffer(
+        c, pixels * 3 * sizeof(float), "foreground's colours", &c->own[TDL_CPU_DIFFERENCES]);
+    c->have_colors = r == TDL_OK;
+    return r;
+}
+
+enum tdl_result tdl_cpu_compose(struct tdl_batch *batch, struct tdl_composer *c,
                                 const struct tdl_frame *source, struct tdl_tensor *mask,
                                 const struct tdl_frame *target,
-                                const struct tdl_compose_params *params)
+                                const struct tdl_compose_params *params, bool picture_is_stale)
 {
-    struct tdl_cpu_composer *c = tdl_cpu_composer(composer);
     const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
     const uint32_t small = tdl_compose_small(params, kernel);
     const struct tdl_blur_steps blur = tdl_small_steps(params, kernel, source);
     const bool masked = tdl_compose_needs_mask(kernel);
-    bool stale = false;
-    enum tdl_result r;
     const bool colors = tdl_compose_knows_colors(params, kernel);
-    if (masked)
-        TRY(check_mask(c, mask, params));
+    enum tdl_result r;
     if (colors)
-        TRY(tdl_cpu_composer_need_colors(c));
-    if (tdl_compose_small_room(params, kernel))
-        TRY(tdl_cpu_composer_need_blur(c, source->width, source->height,
-                                       tdl_compose_small_room(params, kernel)));
-    if (kernel == TDL_KERNEL_PICTURE) {
-        TRY(tdl_frame_check(composer->ctx, params->background, false, "background"));
-        TRY(tdl_kept_picture_need(&c->picture, composer->ctx, params, target, &stale));
-    }
+        TRY(need_colors(c));
     TRY(tdl_cpu_use_frame(batch, source, false));
     TRY(tdl_cpu_use_frame(batch, target, true));
     if (kernel == TDL_KERNEL_COPY)
@@ -329,15 +328,25 @@ enum tdl_result tdl_cpu_compose(struct tdl_batch *batch, struct tdl_composer *co
     if (colors)
         TRY(add_colors(batch, c, target, params->more));
     const struct tdl_cpu_blocks blocks = blocks_of(c, source, target, params);
-    if (kernel == TDL_KERNEL_PICTURE && stale)
+    if (kernel == TDL_KERNEL_PICTURE && picture_is_stale)
         TRY(add_picture(batch, c, params));
     if (kernel == TDL_KERNEL_PICTURE)
         TRY(tdl_cpu_use_frame(batch, &c->picture.frame, false));
     if (small)
         TRY(add_blur(batch, c, &blocks, kernel, target, params, &blur));
     TRY(add_target(batch, c, &blocks, kernel, target, params, &blur));
-    if (masked)
-        c->have_state = true;
 fail:
     return r;
+}
+
+enum tdl_result tdl_cpu_composer_prepare(struct tdl_composer *composer,
+                                         const struct tdl_frame *source,
+                                         const struct tdl_frame *target,
+                                         const struct tdl_compose_params *params,
+                                         const struct tdl_compile_params *compile)
+{
+    (void)composer, (void)source, (void)target, (void)params;
+    if (compile && compile->progress && !compile->progress(compile->progress_data, 0, 0))
+        return tdl_fail(TDL_ERROR_CANCELED, "preparing frames was canceled");
+    return TDL_OK;
 }

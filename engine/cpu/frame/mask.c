@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Work on a mask at its own size, recorded. */
-#include "composer.h"
+#include "rooms.h"
 
 #include "core/tensor.h"
 
@@ -58,7 +58,7 @@ static struct tdl_cpu_grid guide_grid(const struct tdl_frame *source, uint32_t w
     return g;
 }
 
-static enum tdl_result add_guide(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
+static enum tdl_result add_guide(struct tdl_batch *batch, const struct tdl_composer *c,
                                  const struct tdl_frame *source, const struct tdl_tensor *mask,
                                  const struct tdl_compose_params *params,
                                  const struct tdl_mask_steps *steps)
@@ -96,7 +96,7 @@ static enum tdl_result add_guide(struct tdl_batch *batch, const struct tdl_cpu_c
 
 /* ------------------------------------------------------------------ regions */
 
-static enum tdl_result add_regions(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
+static enum tdl_result add_regions(struct tdl_batch *batch, const struct tdl_composer *c,
                                    const struct tdl_compose_params *params, bool islands)
 {
     struct tdl_cpu_regions *g = tdl_cpu_frame_add(batch, sizeof(*g), 0, NULL, run_regions);
@@ -107,7 +107,7 @@ static enum tdl_result add_regions(struct tdl_batch *batch, const struct tdl_cpu
     g->islands = islands;
     g->what = tdl_mask_regions(params, c->mask_width, c->mask_height);
     g->pairs = tdl_cpu_words(c->pairs);
-    g->room = tdl_cpu_memory(c->runs);
+    g->room = tdl_cpu_memory(c->own[TDL_CPU_RUNS]);
     return TDL_OK;
 }
 
@@ -140,7 +140,7 @@ static uint32_t find_probes(float across, float down, const int32_t reach[2],
     return count;
 }
 
-static enum tdl_result add_growth_pass(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
+static enum tdl_result add_growth_pass(struct tdl_batch *batch, const struct tdl_composer *c,
                                        const struct tdl_mask_growth *growth, bool shrink,
                                        const struct tdl_buffer *from, const struct tdl_buffer *to)
 {
@@ -168,7 +168,7 @@ static enum tdl_result add_growth_pass(struct tdl_batch *batch, const struct tdl
 
 /* Grows the mask in `pairs`, to and fro between it and `grown`; the end of it, if no
  * guided filter follows, are the coefficients. */
-static enum tdl_result add_growth(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
+static enum tdl_result add_growth(struct tdl_batch *batch, const struct tdl_composer *c,
                                   const struct tdl_frame *source,
                                   const struct tdl_compose_params *params,
                                   struct tdl_buffer **out_pairs)
@@ -189,7 +189,7 @@ static enum tdl_result add_growth(struct tdl_batch *batch, const struct tdl_cpu_
 
 /* ------------------------------------------------------------- guided filter */
 
-static enum tdl_result add_guided(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
+static enum tdl_result add_guided(struct tdl_batch *batch, const struct tdl_composer *c,
                                   const struct tdl_buffer *pairs, bool fit)
 {
     struct tdl_cpu_guided *g =
@@ -204,11 +204,11 @@ static enum tdl_result add_guided(struct tdl_batch *batch, const struct tdl_cpu_
     return TDL_OK;
 }
 
-static enum tdl_result use_buffers(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
+static enum tdl_result use_buffers(struct tdl_batch *batch, const struct tdl_composer *c,
                                    const struct tdl_frame *source, struct tdl_tensor *mask)
 {
     struct tdl_buffer *const own[] = {c->state, c->pairs,        c->grown,
-                                      c->lines, c->coefficients, c->runs};
+                                      c->lines, c->coefficients, c->own[TDL_CPU_RUNS]};
     enum tdl_result r = tdl_cpu_use_frame(batch, source, false);
     if (r == TDL_OK && mask)
         r = tdl_cpu_batch_use(batch, mask->buffer, false);
@@ -217,7 +217,7 @@ static enum tdl_result use_buffers(struct tdl_batch *batch, const struct tdl_cpu
     return r;
 }
 
-enum tdl_result tdl_cpu_add_mask(struct tdl_batch *batch, struct tdl_cpu_composer *c,
+enum tdl_result tdl_cpu_add_mask(struct tdl_batch *batch, const struct tdl_composer *c,
                                  const struct tdl_frame *source, struct tdl_tensor *mask,
                                  const struct tdl_compose_params *params)
 {

@@ -5,7 +5,7 @@
  * touch are one region, a tree whose root is its first run. Few pixels belong, so one
  * thread does it.
  */
-#include "composer.h"
+#include "rooms.h"
 
 struct run {
     uint32_t x, y, count;
@@ -15,8 +15,9 @@ struct run {
     bool touches;    /* … and whether it touches the border, or what is not looked at */
 };
 
-size_t tdl_cpu_regions_room(uint32_t width, uint32_t height)
+size_t tdl_cpu_regions_room(uint32_t width, uint32_t height, uint32_t pictures)
 {
+    (void)pictures;
     return sizeof(struct run) * height * TDL_DIV_UP((size_t)width, 2) + width;
 }
 
@@ -139,7 +140,7 @@ void tdl_cpu_clean_regions(const struct tdl_cpu_regions *w)
 {
     struct run *runs = w->room;
     uint8_t *marks = (uint8_t *)w->room +
-                     tdl_cpu_regions_room((uint32_t)w->width, (uint32_t)w->height) - w->width;
+                     tdl_cpu_regions_room((uint32_t)w->width, (uint32_t)w->height, 1) - w->width;
     uint32_t above = 0, count = 0;
     for (uint32_t y = 0; y < (uint32_t)w->height; y++) {
         const uint32_t here = count;

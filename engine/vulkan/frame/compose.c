@@ -4,26 +4,11 @@
 #include "vulkan/table.h"
 #include "vulkan/graph/compile.h"
 
-static enum tdl_result check_mask(struct tdl_vk_composer *c, const struct tdl_tensor *mask,
-                                  const struct tdl_compose_params *p)
-{
-    if (p->reuse_mask)
-        return c->have_state ? TDL_OK
-                             : tdl_fail(TDL_ERROR_INVALID_STATE,
-                                        "compose: reuse_mask, but there is no mask yet");
-    if (!mask)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: this mode needs a mask");
-    enum tdl_result r = tdl_mask_check(c->base.ctx, mask);
-    const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
-    const struct tdl_mask_part part = tdl_mask_part(p, d.w, d.h);
-    return r == TDL_OK ? tdl_composer_need_mask(c, part.width, part.height) : r;
-}
-
 static enum tdl_result get_pipeline(const struct tdl_compose_plan *plan, uint32_t i,
                                     const struct tdl_pipeline **out_pipeline)
 {
-    return tdl_pipeline_get(plan->composer->base.ctx, plan->steps[i].shader,
-                            plan->steps[i].spec.group, TDL_FRAME_SPEC_COUNT, out_pipeline);
+    return tdl_pipeline_get(plan->composer->ctx, plan->steps[i].shader, plan->steps[i].spec.group,
+                            TDL_FRAME_SPEC_COUNT, out_pipeline);
 }
 
 /* Guesses at the mask's size, with and without light and the foreground's colours. */
@@ -45,17 +30,17 @@ static void want_steps(struct wanted *wanted, const struct tdl_compose_plan *pla
     }
 }
 
-enum tdl_result tdl_vk_composer_prepare(struct tdl_composer *common, const struct tdl_frame *source,
+enum tdl_result tdl_vk_composer_prepare(struct tdl_composer *composer,
+                                        const struct tdl_frame *source,
                                         const struct tdl_frame *target,
                                         const struct tdl_compose_params *params,
                                         const struct tdl_compile_params *compile)
 {
-    struct tdl_vk_composer *composer = tdl_vk_composer(common);
     const struct tdl_pipeline *made[GUESSES * TDL_COMPOSE_MAX_STEPS] = {NULL};
     struct wanted wanted = {.count = 0};
     enum tdl_result r;
     if (!composer->scratch)
-        TRY(tdl_buffer_create_named(composer->base.ctx, 256, TDL_BUFFER_DEVICE, "nothing",
+        TRY(tdl_buffer_create_named(composer->ctx, 256, TDL_BUFFER_DEVICE, "nothing",
                                     &composer->scratch));
     /* A slider that leaves 0 while frames are running finds its kernels ready. */
     struct tdl_compose_params all = *params;
@@ -77,10 +62,10 @@ enum tdl_result tdl_vk_composer_prepare(struct tdl_composer *common, const struc
             plan.rolling = !plan.rolling;
         }
     }
-    TRY(tdl_compile_kernels(composer->base.ctx, wanted.kernels, wanted.count, composer->scratch,
-                            compile, made));
+    TRY(tdl_compile_kernels(composer->ctx, wanted.kernels, wanted.count, composer->scratch, compile,
+                            made));
 fail:
-    tdl_pipelines_let_go(composer->base.ctx, made, TDL_COUNT(made), true);
+    tdl_pipelines_let_go(composer->ctx, made, TDL_COUNT(made), true);
     return r;
 }
 
@@ -125,27 +110,17 @@ fail:
     return r;
 }
 
-enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *common,
+enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *composer,
                                const struct tdl_frame *source, struct tdl_tensor *mask,
                                const struct tdl_frame *target,
-                               const struct tdl_compose_params *params)
+                               const struct tdl_compose_params *params, bool picture_is_stale)
 {
-    struct tdl_vk_composer *composer = tdl_vk_composer(common);
-    bool stale = false;
-    enum tdl_result r;
     const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
-    if (tdl_compose_needs_mask(kernel))
-        TRY(check_mask(composer, mask, params));
     const uint32_t small = tdl_compose_small_room(params, kernel);
-    if (small)
-        TRY(tdl_composer_need_blur(composer, source->width, source->height, small));
+    enum tdl_result r;
     if (tdl_compose_needs_mask(kernel))
         TRY(tdl_composer_need_room(composer, batch, tdl_compose_knows_colors(params, kernel),
                                    source, kernel == TDL_KERNEL_BLUR ? 0 : small));
-    if (kernel == TDL_KERNEL_PICTURE) {
-        TRY(tdl_frame_check(composer->base.ctx, params->background, false, "background"));
-        TRY(tdl_kept_picture_need(&composer->picture, composer->base.ctx, params, target, &stale));
-    }
     struct tdl_compose_plan plan = tdl_compose_plan_new(composer, source, target, params);
     if (can_copy_planes(&plan))
         return copy_planes(batch, &plan);
@@ -154,10 +129,8 @@ enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *com
         plan.mask = mask->buffer;
         plan.part = tdl_mask_part(params, d.w, d.h);
     }
-    tdl_compose_plan_build(&plan, stale);
+    tdl_compose_plan_build(&plan, picture_is_stale);
     TRY(record(batch, &plan));
-    if (tdl_compose_needs_mask(kernel))
-        composer->have_state = true;
 fail:
     return r;
 }

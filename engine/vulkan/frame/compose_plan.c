@@ -74,7 +74,7 @@ static uint32_t mask_size(const struct tdl_compose_plan *plan)
 
 static void add_guided(struct tdl_compose_plan *plan, struct tdl_buffer *pairs, bool fit)
 {
-    const struct tdl_vk_composer *c = plan->composer;
+    const struct tdl_composer *c = plan->composer;
     /* ACROSS and STRIP in guided.comp. */
     const uint32_t across = plan->few ? 4 : 1, strip = plan->few ? 16 : 1;
     const struct tdl_frame_spec spec = tdl_frame_guided_spec(.fit = fit, .few = plan->few);
@@ -92,7 +92,7 @@ static void add_guided(struct tdl_compose_plan *plan, struct tdl_buffer *pairs, 
 static void add_regions(struct tdl_compose_plan *plan, bool islands)
 {
     enum { LABEL, MERGE, COUNT, CLEAN, STRIP = 32 }; /* modes of regions.comp */
-    const struct tdl_vk_composer *c = plan->composer;
+    const struct tdl_composer *c = plan->composer;
     const struct tdl_mask_regions r = tdl_mask_regions(plan->params, c->mask_width, c->mask_height);
     const struct tdl_frame_regions_push push = {
         .mask_size = mask_size(plan),
@@ -109,9 +109,12 @@ static void add_regions(struct tdl_compose_plan *plan, bool islands)
         const bool finds = pass < CLEAN;
         s->push.regions = push;
         s->binds[0] = (struct tdl_bind){.buffer = c->pairs, .read = true, .write = !finds};
-        s->binds[1] = (struct tdl_bind){.buffer = c->bits, .read = true, .write = pass == LABEL};
-        s->binds[2] = (struct tdl_bind){.buffer = c->labels, .read = true, .write = finds};
-        s->binds[3] = (struct tdl_bind){.buffer = c->regions, .read = true, .write = finds};
+        s->binds[1] =
+            (struct tdl_bind){.buffer = c->own[TDL_VK_BITS], .read = true, .write = pass == LABEL};
+        s->binds[2] =
+            (struct tdl_bind){.buffer = c->own[TDL_VK_LABELS], .read = true, .write = finds};
+        s->binds[3] =
+            (struct tdl_bind){.buffer = c->own[TDL_VK_REGIONS], .read = true, .write = finds};
         set_groups(s, TDL_DIV_UP(c->mask_width, STRIP), c->mask_height, 1);
     }
 }
@@ -121,7 +124,7 @@ static void add_regions(struct tdl_compose_plan *plan, bool islands)
  * where it ends. */
 static struct tdl_buffer *add_growth(struct tdl_compose_plan *plan)
 {
-    const struct tdl_vk_composer *c = plan->composer;
+    const struct tdl_composer *c = plan->composer;
     const struct tdl_mask_growth growth =
         tdl_mask_growth(plan->params, plan->source, c->mask_width, c->mask_height);
     struct tdl_buffer *from, *to = c->pairs;
@@ -156,7 +159,7 @@ static void set_reading(const struct tdl_color_reading *r, uint32_t out[2])
 /* Without tensors, as when kernels are prepared, only the step's kernel is right. */
 static void add_colors(struct tdl_compose_plan *plan)
 {
-    const struct tdl_vk_composer *c = plan->composer;
+    const struct tdl_composer *c = plan->composer;
     const struct tdl_compose_more *more = plan->params->more;
     float map[3][3];
     struct tdl_compose_step *s = add_step(plan, "frame_foreground", (struct tdl_frame_spec){0},
@@ -176,7 +179,7 @@ static void add_colors(struct tdl_compose_plan *plan)
     set_reading(&f, push->foreground);
     set_reading(&p, push->picture);
     push->mask_size = mask_size(plan);
-    const struct tdl_mask_part *part = &c->base.part;
+    const struct tdl_mask_part *part = &c->part;
     push->tensor_size = TDL_PACK_SIZE((uint32_t)part->mask_width, (uint32_t)part->mask_height);
     push->part_x = part->x;
     push->part_y = part->y;
@@ -188,7 +191,7 @@ static void add_colors(struct tdl_compose_plan *plan)
 
 static void add_mask(struct tdl_compose_plan *plan)
 {
-    const struct tdl_vk_composer *c = plan->composer;
+    const struct tdl_composer *c = plan->composer;
     const struct tdl_compose_params *p = plan->params;
     const uint32_t side = plan->few ? 2 : 1;
     const struct tdl_mask_steps steps = tdl_mask_steps(p, c->have_state);
@@ -231,7 +234,7 @@ static void add_mask(struct tdl_compose_plan *plan)
 
 static void add_blur_down(struct tdl_compose_plan *plan)
 {
-    const struct tdl_vk_composer *c = plan->composer;
+    const struct tdl_composer *c = plan->composer;
     const struct tdl_soft_step soft = tdl_soft_step(plan->params);
     const struct tdl_frame_spec spec =
         tdl_frame_blur_down_spec(.source = tdl_format_traits(plan->source->format),
@@ -253,14 +256,14 @@ static void add_blur_down(struct tdl_compose_plan *plan)
     };
     tdl_color_convert(plan->source, plan->target, push->matrix);
     tdl_frame_bind(plan->source, false, s->binds, push->source);
-    s->binds[3] = writes(c->sums);
+    s->binds[3] = writes(c->blur[TDL_VK_SUMS]);
     s->binds[6] = reads(c->coefficients);
     set_groups(s, plan->blur.width, plan->blur.height, 1);
 }
 
 static void add_light(struct tdl_compose_plan *plan)
 {
-    const struct tdl_vk_composer *c = plan->composer;
+    const struct tdl_composer *c = plan->composer;
     const struct tdl_soft_step soft = tdl_soft_step(plan->params);
     const float most = (float)((1 << tdl_format_info(plan->target->format)->bits) - 1);
     const struct tdl_frame_spec spec =
@@ -289,7 +292,7 @@ static void add_light(struct tdl_compose_plan *plan)
     s->binds[6] = reads(c->coefficients);
     s->binds[7] =
         plan->kernel == TDL_KERNEL_PICTURE ? reads(c->picture.frame.planes[0].buffer) : s->binds[6];
-    s->binds[3] = writes(c->sums);
+    s->binds[3] = writes(c->blur[TDL_VK_SUMS]);
     set_groups(s, plan->blur.width, plan->blur.height, 1);
 }
 
@@ -304,7 +307,7 @@ static struct tdl_bind writes_small(const struct tdl_compose_plan *plan)
 
 static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
 {
-    const struct tdl_vk_composer *c = plan->composer;
+    const struct tdl_composer *c = plan->composer;
     const struct tdl_blur_steps blur = plan->blur;
     const uint32_t run = plan->few ? 4 : 1; /* RUN in blur.comp */
     const struct tdl_frame_spec spec =
@@ -320,9 +323,9 @@ static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
         .exponent = blur.exponent,
         .scale = blur.scale,
     };
-    s->binds[0] = reads(last ? c->swept : c->sums);
-    s->binds[1] = !last                             ? writes(c->swept)
-                  : plan->kernel == TDL_KERNEL_BLUR ? writes(c->blurred)
+    s->binds[0] = reads(last ? c->blur[TDL_VK_SWEPT] : c->blur[TDL_VK_SUMS]);
+    s->binds[1] = !last                             ? writes(c->blur[TDL_VK_SWEPT])
+                  : plan->kernel == TDL_KERNEL_BLUR ? writes(c->blur[TDL_VK_BLURRED])
                                                     : writes_small(plan);
     set_groups(s, last ? blur.width : TDL_DIV_UP(blur.width, run),
                last ? TDL_DIV_UP(blur.height, run) : blur.height, plan->small);
@@ -429,7 +432,7 @@ static struct tdl_compose_step *add_compose_step(struct tdl_compose_plan *plan)
 
 static void add_compose(struct tdl_compose_plan *plan)
 {
-    const struct tdl_vk_composer *c = plan->composer;
+    const struct tdl_composer *c = plan->composer;
     struct tdl_compose_step *s = add_compose_step(plan);
     fill_compose(plan, &s->push.compose);
     tdl_frame_bind(plan->source, false, &s->binds[0], s->push.compose.source);
@@ -437,13 +440,13 @@ static void add_compose(struct tdl_compose_plan *plan)
     /* A binding that is not read still has to be there. */
     s->binds[6] = plan->kernel == TDL_KERNEL_CONVERT ? s->binds[0] : reads(c->coefficients);
     if (plan->kernel == TDL_KERNEL_BLUR)
-        s->binds[7] = reads(c->blurred);
+        s->binds[7] = reads(c->blur[TDL_VK_BLURRED]);
     if (plan->kernel == TDL_KERNEL_PICTURE)
         s->binds[7] = reads(c->picture.frame.planes[0].buffer);
     set_block_groups(plan, s);
 }
 
-struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_vk_composer *c,
+struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_composer *c,
                                              const struct tdl_frame *source,
                                              const struct tdl_frame *target,
                                              const struct tdl_compose_params *params)
@@ -461,7 +464,7 @@ struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_vk_composer *c,
         .light = tdl_compose_wraps(params, kernel) ? small : 0,
         .colors = tdl_compose_knows_colors(params, kernel) && params->more->foreground,
         .despills = tdl_compose_despills(params, kernel),
-        .few = tdl_frame_wants_few(c->base.ctx),
+        .few = tdl_frame_wants_few(c->ctx),
         .rolling = 4 * c->mask_width <= source->width && c->mask_height <= source->height,
     };
 }

@@ -8,7 +8,7 @@
 #ifndef TDL_FRAME_COMPOSE_PLAN_H
 #define TDL_FRAME_COMPOSE_PLAN_H
 
-#include "composer.h"
+#include "rooms.h"
 
 #include "frame/compose.h"
 
@@ -45,7 +45,7 @@ struct tdl_compose_step {
 };
 
 struct tdl_compose_plan {
-    const struct tdl_vk_composer *composer;
+    const struct tdl_composer *composer;
     const struct tdl_frame *source, *target;
     const struct tdl_compose_params *params;
     enum tdl_compose_kernel kernel;
@@ -61,7 +61,7 @@ struct tdl_compose_plan {
 
 /* A plan without steps, for the mask's size of now. The frames and params stay
  * the caller's. */
-struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_vk_composer *composer,
+struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_composer *composer,
                                              const struct tdl_frame *source,
                                              const struct tdl_frame *target,
                                              const struct tdl_compose_params *params);
