@@ -30,7 +30,7 @@ mkdir -p "$logs" "$TDL_BUILD/cache"
 . tests/lib/parts.sh
 
 quick=(build shaders engine models element pipelines)
-all=("${quick[@]}" library demo validation sanitizers threads fuzz soak vm)
+all=("${quick[@]}" library demo validation profiles sanitizers threads fuzz soak vm)
 optional=(onnxruntime tfjs analyze long metadata packages bookworm trixie sid)
 
 list_parts() {

@@ -14,6 +14,8 @@
 #   sanitizers all    what is about Vulkan's host code,   nightly: the others
 #                     and frames' kernels for CPUs
 #   threads    what several threads do, on both
+#   profiles   software Vulkan as a device with the least  nightly: all profiles,
+#              limits, the layer on                        which drivers give names
 #   vm         the camera's and the display's drivers,    nightly: GL, desktops, loopback
 #              witnesses of zero copy, the engine         cameras, displays, hot plugging
 #
@@ -41,6 +43,12 @@ sanitized_on_cpu+='|element-(background|batches|closed|decode|edges|errors|foreg
 # Long with sanitizers. The readers meet hostile files in `fuzz`, too; the others run plainly.
 long_sanitized='tools|(onnx|tflite)-hostile|person-steady|engine-cpu-outline|engine-tune-models'
 long_sanitized+='|person-cpu-(square-.*|.*-intermediates)|element-(begin|faults)'
+
+# What depends on a device's limits.
+profiled_every_day='engine-(tensor|dispatch|memory|ops-vision)|frame-(from|tensor|mask)-gpu|person-square-network'
+profiled_by_night='engine-(tensor|dispatch|ops.*|memory|context|fused|conv|external|queues|rent|resize|storage|weights|webnn)|frame-.*-gpu|person-.*-network|onnx-(attention|light)|element-(stream|formats|pictures|inputs)|zero-copy'
+profiles_every_day=(least)
+profiles_by_night=(least v3dv panvk turnip powervr radv anv nvk honeykrisp)
 
 raced=(engine-{async,compile,context,tensor,dispatch,strangers,waits}
     engine-cpu-{async,dispatch,frames,graph,scenarios})
@@ -78,6 +86,10 @@ names_in() { # names_in PART BUILD
         # One whole pipeline, for its leaks; the other tests of that suite start
         # gst-launch-1.0, which is not built with sanitizers.
         echo zero-copy
+        ;;
+    profiles)
+        tests_of "$build" engine models element pipelines |
+            grep -xE "$([ "$nightly" = yes ] && echo "$profiled_by_night" || echo "$profiled_every_day")"
         ;;
     threads) printf '%s\n' "${raced[@]}" ;;
     vm)

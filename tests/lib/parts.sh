@@ -13,6 +13,7 @@ describe() {
     pipelines) echo "whole pipelines with gst-launch-1.0, some under the Vulkan validation layer" ;;
     demo) echo "pipelines/demo.sh, shortened" ;;
     validation) echo "tdlfilter under GstHarness on Vulkan, under the validation layer, which the engine always has on" ;;
+    profiles) echo "kernels and frames on a device that pretends the limits of others, under the validation layer" ;;
     sanitizers) echo "the suites built with ASan, UBSan and leak detection, on the CPU; on Vulkan what is about it" ;;
     metadata) echo "what frames carry since GStreamer 1.26, with sanitizers" ;;
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
@@ -76,6 +77,29 @@ validated() {
 notices_wrong_call() {
     local program=$TDL_BUILD/tests/pipelines/invalid-call
     [ -x "$program" ] && must_fail "$root/tests/lib/validated.sh" "$program"
+}
+
+# On software Vulkan with the limits of drivers that people own (tests/profiles).
+part_profiles() {
+    local profile profiles=("${profiles_every_day[@]}")
+    [ "$nightly" = no ] || profiles=("${profiles_by_night[@]}")
+    expect "a device without timeline semaphores is refused by name" refused_without_timeline
+    for profile in "${profiles[@]}"; do
+        expect "$profile is pretended" pretends "$profile"
+        TDL_PROFILE=$profile validated $(tests_in profiles)
+    done
+}
+
+# pretends PROFILE : and the device is still good enough.
+pretends() {
+    local told
+    told=$(TDL_PROFILE=$1 "$root/tests/lib/validated.sh" "$TDL_BUILD/engine/tools/tdl-info") || return 1
+    [[ $told == *"(pretended)"* && $told != *"not usable"* ]] || { echo "$told"; return 1; }
+}
+
+refused_without_timeline() {
+    TDL_PROFILE=no-timeline "$root/tests/lib/validated.sh" "$TDL_BUILD/engine/tools/tdl-info" |
+        grep -q 'why not.*timeline semaphores'
 }
 
 part_soak() { meson_tests "$TDL_BUILD" --suite soak; }

@@ -5,6 +5,9 @@
 # validation; any message of the layer makes it fail, whatever the command says.
 #
 #   tests/lib/validated.sh COMMAND [ARGUMENT...]
+#
+# With TDL_PROFILE the device pretends to have the limits of another one
+# (tests/profiles), of the build folder that TDL_BUILD names.
 set -u
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -17,6 +20,11 @@ khronos_validation.validate_sync = true
 END
 export VK_LAYER_SETTINGS_PATH=$dir/vk_layer_settings.txt
 export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation TDL_VALIDATION=1
+if [ -n "${TDL_PROFILE:-}" ]; then
+    # The last one is nearest to the driver, so that validation sees what it pretends.
+    export VK_INSTANCE_LAYERS=$VK_INSTANCE_LAYERS:VK_LAYER_TDL_profile
+    export VK_ADD_LAYER_PATH=${TDL_BUILD:?}/tests/profiles
+fi
 "$@"
 status=$?
 if [ -s "$dir/messages" ]; then
