@@ -59,14 +59,6 @@ void *tdl_model_read_file(struct tdl_builder *builder, const char *path, int fd,
 bool tdl_model_read_companion(struct tdl_builder *builder, const struct tdl_model_source *source,
                               const char *name, const void **out_data, size_t *out_size);
 
-/* For files without names of sizes: what the caller says of dimension `d` of an input,
- * 0 for nothing; dimensions that were asked for are kept as bits of *bound. */
-uint32_t tdl_model_said_size(const struct tdl_model_source *source, const char *input, uint32_t d,
-                             uint64_t *bound);
-/* Was everything asked for that the caller said? False with the builder in error. */
-bool tdl_model_check_bound(struct tdl_builder *builder, const struct tdl_model_source *source,
-                           uint64_t bound);
-
 extern const struct tdl_model_format tdl_model_ncnn;
 extern const struct tdl_model_format tdl_model_onnx;
 extern const struct tdl_model_format tdl_model_tfjs;

@@ -162,10 +162,12 @@ static const struct {
     {INPUT "MemoryData m 0 1 out 0=60000 1=60000 2=60000\n", TDL_ERROR_INVALID_MODEL,
      "too many numbers"},
     {START "1 1\nInput in 0 1 data\n", TDL_ERROR_UNSUPPORTED,
-     "leaves the number of channels of input 'data' open"},
+     "leaves 3 sizes of its inputs open: give each by its name, which are 'data:1', 'data:2', "
+     "'data:3' (tdl_model_params)"},
     {START "1 1\nInput in 0 1 data 2=3\n", TDL_ERROR_UNSUPPORTED,
-     "leaves the height of input 'data' open; say it when the model is loaded, as the height and "
-     "width of pictures or as dimension 'data:2'"},
+     "leaves 2 sizes of its inputs open: give each by its name, which are 'data:2', 'data:3'"},
+    {START "1 1\nInput in 0 1 data 1=2 2=3\n", TDL_ERROR_UNSUPPORTED,
+     "leaves dimension 3 of its input 'data' open: give it a size by the name 'data:3'"},
 };
 
 static void test_errors(void)
@@ -271,7 +273,7 @@ static void test_hostile(void)
         const char *error; /* NULL: it is a model */
     } rows[] = {
         {"Clip c 1 1 b%d b%d 0=%d 1=99999\n", 20000, NULL},
-        {"Input i%d 0 1 x%d\n", 40000, "number of channels of input 'x1' open"},
+        {"Input i%d 0 1 x%d\n", 40000, "which are 'x1:1', 'x1:2', 'x1:3'"},
         {"Input i%d 0 1 x%d 0=1\n", 40000, "more than 64 inputs"},
         {"MemoryData m%d 0 1 x%d 0=1\n", 30000, "the file of weights ends"},
         {"Split s 1 2 b%1$d x%1$d b%2$d\n", 20000, "more than 64 outputs"},

@@ -395,6 +395,8 @@ static void test_open(void)
     static const struct tdl_model_dimension wrong[] = {{"in:3", 1}};
     static const struct tdl_model_params all[] = {
         {.size = {1, 3}}, {.dimensions = by_name, .dimension_count = 2}, {.size = {0, 2}}};
+    static const struct tdl_model_number number = {"two", 2};
+    static const struct tdl_model_params numbers = {.numbers = &number, .number_count = 1};
     const float input[3] = {1, 2, 3}, want[3] = {2, 4, 6};
     struct writer_model m = {
         .identifier = "TFL3", .version = 3, .subgraphs = 1, .tensor_count = 3,
@@ -423,6 +425,12 @@ static void test_open(void)
         FAIL("a dimension that is not open: \"%s\"", tdl_builder_error(b));
     tdl_builder_destroy(&b);
     free(data);
+    /* The factor as an input that the caller has a number for. */
+    m.tensors[1] = (struct writer_tensor){.name = "two"};
+    m.inputs[m.input_count++] = 1;
+    params = &numbers;
+    check("number", &m, input, want, 1);
+    params = NULL;
 }
 
 /* SPACE_TO_BATCH_ND, CONV_2D, BATCH_TO_SPACE_ND: three taps, two pixels apart. */

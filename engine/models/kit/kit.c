@@ -97,14 +97,15 @@ struct tdl_operand *tdl_kit_constant(struct tdl_kit *kit, enum tdl_dtype dtype, 
 
 struct tdl_operand *tdl_kit_number(struct tdl_kit *kit, enum tdl_dtype dtype, double value)
 {
+    const bool whole = !tdl_is_float(dtype);
+    const double limit = tdl_dtype_size(dtype) == 8 ? 9e18 : 4294967296.0;
+    const int64_t bits = fabs(value) < limit ? (int64_t)value : 0; /* the first bytes are it */
     const float real = (float)value;
-    const int32_t whole = (int32_t)(fabs(value) < 2147483648.0 ? value : 0);
-    const uint8_t byte = (uint8_t)whole;
+    struct tdl_operand *o = tdl_kit_constant(kit, whole ? dtype : TDL_FLOAT32, 0, NULL,
+                                             whole ? (const void *)&bits : (const void *)&real);
 
-    return tdl_kit_constant(kit, dtype, 0, NULL,
-                            dtype == TDL_FLOAT32 ? (const void *)&real
-                            : dtype == TDL_INT32 ? (const void *)&whole
-                                                 : (const void *)&byte);
+    return tdl_kit_settle(kit,
+                          o && dtype == TDL_FLOAT16 ? tdl_builder_cast(kit->builder, o, dtype) : o);
 }
 
 struct tdl_operand *tdl_kit_fill(struct tdl_kit *kit, const struct tdl_tensor_params *desc,

@@ -57,7 +57,7 @@ void *tdl_kit_make(struct tdl_kit *kit, uint64_t size);
 /* A constant whose elements are copied; a scalar where `rank` is 0. */
 struct tdl_operand *tdl_kit_constant(struct tdl_kit *kit, enum tdl_dtype dtype, uint32_t rank,
                                      const uint32_t *shape, const void *data);
-/* One number as a scalar: float32, int32 or uint8. */
+/* One number as a scalar of any type. */
 struct tdl_operand *tdl_kit_number(struct tdl_kit *kit, enum tdl_dtype dtype, double value);
 /* One number over and over, of any shape. */
 struct tdl_operand *tdl_kit_fill(struct tdl_kit *kit, const struct tdl_tensor_params *desc,
@@ -134,8 +134,13 @@ struct tdl_kit_input {
     enum tdl_layout layout;
     bool has_rank; /* else the caller's sizes say how many dimensions there are */
     uint32_t rank;
+    uint32_t guess;             /* dimensions where neither says how many; 0: then it is an error */
     int64_t size[TDL_MAX_RANK]; /* 0 or less: open */
     int64_t hint[TDL_MAX_RANK]; /* of open ones, where the caller says nothing; 0: none */
+    struct {
+        const char *data;  /* not terminated */
+        size_t size;       /* 0: it has none */
+    } named[TDL_MAX_RANK]; /* what the file calls its dimensions */
 };
 /* Sizes that are still open, of all inputs: told at once. */
 struct tdl_kit_open {
@@ -143,6 +148,9 @@ struct tdl_kit_open {
     char input[256], names[640]; /* the first one's; "'h', 'w'" */
 };
 
+/* The size that the caller gave dimension `i` of the input, by the file's name for it or by its
+ * place; 0: none. */
+uint32_t tdl_kit_said(struct tdl_kit *kit, const struct tdl_kit_input *in, uint32_t i);
 /* The number that the caller has for an input, or NULL. */
 const struct tdl_model_number *tdl_kit_find_number(struct tdl_kit *kit, const char *name);
 /* The shape with the caller's sizes in it; what stays open is noted, and 1 meanwhile. False

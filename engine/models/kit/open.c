@@ -6,18 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The size that the caller gave dimension `i` by its place, or 0. */
-static uint32_t said_size(struct tdl_kit *kit, const char *input, uint32_t i)
+uint32_t tdl_kit_said(struct tdl_kit *kit, const struct tdl_kit_input *in, uint32_t i)
 {
     char place[TDL_KIT_NAME + 16];
 
-    snprintf(place, sizeof(place), "%s:%u", input, i);
+    snprintf(place, sizeof(place), "%s:%u", in->name, i);
     for (uint32_t k = 0; k < kit->params->dimension_count; k++) {
-        const struct tdl_model_dimension *d = &kit->params->dimensions[k];
+        const char *name = kit->params->dimensions[k].name;
 
-        if (d->name && !strcmp(d->name, place)) {
+        if (name &&
+            (!strcmp(name, place) || (in->named[i].size > 0 && strlen(name) == in->named[i].size &&
+                                      !memcmp(name, in->named[i].data, in->named[i].size)))) {
             kit->bound |= UINT64_C(1) << (k % 64);
-            return d->size;
+            return kit->params->dimensions[k].size;
         }
     }
     return 0;
@@ -37,33 +38,41 @@ const struct tdl_model_number *tdl_kit_find_number(struct tdl_kit *kit, const ch
 }
 
 /* Of an input that may have any number of dimensions, `i` is −1. */
-static void note_open(const char *input, int i, struct tdl_kit_open *open)
+static void note_open(const struct tdl_kit_input *in, int i, struct tdl_kit_open *open)
 {
     const size_t used = strlen(open->names);
     char quoted[300];
 
+    if (i < 0)
+        snprintf(quoted, sizeof(quoted), "'%.120s:0', if '%.120s' is no number", in->name,
+                 in->name);
+    else if (in->named[i].size > 0)
+        snprintf(quoted, sizeof(quoted), "'%.*s'",
+                 (int)(in->named[i].size < 200 ? in->named[i].size : 200), in->named[i].data);
+    else
+        snprintf(quoted, sizeof(quoted), "'%.200s:%d'", in->name, i);
+    if (strstr(open->names, quoted)) /* the same size as another */
+        return;
     if (open->count++ == 0) {
-        snprintf(open->input, sizeof(open->input), "%.200s", input);
+        snprintf(open->input, sizeof(open->input), "%.200s", in->name);
         open->dimension = i < 0 ? 0 : (uint32_t)i;
     }
-    if (i < 0)
-        snprintf(quoted, sizeof(quoted), "'%.120s:0', if '%.120s' is no number", input, input);
-    else
-        snprintf(quoted, sizeof(quoted), "'%.200s:%d'", input, i);
     if (used + strlen(quoted) + 8 < sizeof(open->names)) /* ", " and ", ..." have room */
         stpcpy(used ? stpcpy(open->names + used, ", ") : open->names, quoted);
     else if (!strstr(open->names, "..."))
         stpcpy(open->names + used, ", ...");
 }
 
-/* One picture at a time; of its height and width the caller may say one size for all. */
-static uint32_t default_size(const struct tdl_kit *kit, const struct tdl_kit_input *in, uint32_t i)
+/* Of a picture's height and width the caller may say one size for all. Else it is what the file
+ * notes, and one picture at a time. */
+static int64_t default_size(const struct tdl_kit *kit, const struct tdl_kit_input *in,
+                            uint32_t rank, uint32_t i)
 {
     const uint32_t height = in->layout == TDL_LAYOUT_NCHW ? 2 : 1;
+    const uint32_t size =
+        rank == 4 && (i == height || i == height + 1) ? kit->params->size[i - height] : 0;
 
-    if (in->rank == 4 && (i == height || i == height + 1))
-        return kit->params->size[i - height];
-    return i == 0 && in->rank > 1 ? 1 : 0;
+    return size ? size : in->hint[i] > 0 ? in->hint[i] : i == 0 && rank > 1;
 }
 
 bool tdl_kit_bind(struct tdl_kit *kit, const struct tdl_kit_input *in,
@@ -71,22 +80,22 @@ bool tdl_kit_bind(struct tdl_kit *kit, const struct tdl_kit_input *in,
 {
     uint32_t rank = in->rank;
 
-    while (!in->has_rank && rank < TDL_MAX_RANK && said_size(kit, in->name, rank))
+    while (!in->has_rank && rank < TDL_MAX_RANK && tdl_kit_said(kit, in, rank))
         rank++;
     if (!in->has_rank && rank == 0)
-        note_open(in->name, -1, open);
+        rank = in->guess;
+    if (!in->has_rank && rank == 0)
+        note_open(in, -1, open);
     *out = (struct tdl_tensor_params){.dtype = in->dtype, .layout = in->layout, .rank = rank};
     for (uint32_t i = 0; i < rank; i++) {
         int64_t size = in->has_rank ? in->size[i] : 0;
 
         if (size <= 0)
-            size = said_size(kit, in->name, i);
-        if (size == 0 && in->has_rank)
-            size = default_size(kit, in, i);
+            size = tdl_kit_said(kit, in, i);
         if (size == 0)
-            size = in->hint[i];
+            size = default_size(kit, in, rank, i);
         if (size <= 0) {
-            note_open(in->name, (int)i, open);
+            note_open(in, (int)i, open);
             size = 1;
         }
         if (size > INT32_MAX)
@@ -133,7 +142,8 @@ bool tdl_kit_check_bound(struct tdl_kit *kit, const struct tdl_kit_open *open)
         return fail_open(kit, open);
     if (wrong)
         return tdl_kit_fail(kit, TDL_ERROR_INVALID_ARGUMENT,
-                            "the model leaves no dimension '%.400s' open that could be bound",
+                            "the model leaves no dimension '%.400s' open that could be bound; an "
+                            "input's have names as 'input:1'",
                             wrong);
     for (uint32_t i = 0; i < kit->params->number_count && i < 64; i++)
         if (!(kit->numbered >> i & 1))

@@ -20,8 +20,6 @@
 
 #define MAGIC "7767517"
 #define MAX_LAYERS 1000000
-/* Of an input or output, with its NUL; one byte more than the builder takes, which says so. */
-#define MAX_NAME (TDL_MAX_NAME + 2)
 #define MAX_OPEN_INPUTS 16 /* for whose channels the text is searched */
 
 /* -------------------------------------------------------------------- layers */
@@ -115,69 +113,58 @@ static uint32_t find_channels(struct ncnn_import *im, const struct ncnn_blob *bl
     return channels;
 }
 
-/* A picture: its sizes are what the caller says, since ncnn takes those of the file, which
- * seldom are there, for a hint. */
-static bool open_sizes(struct ncnn_import *im, const struct ncnn_blob *blob, const char *name,
-                       struct tdl_tensor_params *desc, uint32_t *searched)
+static void blob_name(const struct ncnn_blob *blob, char text[TDL_KIT_NAME])
 {
-    static const char *const names[] = {"", "number of channels", "height", "width"};
-
-    desc->rank = 4;
-    desc->shape[0] = 1;
-    for (uint32_t d = 1; d < 4; d++) {
-        const int32_t size = ncnn_int(im->layer, 3 - d, 0);
-
-        desc->shape[d] = tdl_model_said_size(im->source, name, d, &im->bound);
-        if (desc->shape[d] == 0 && d >= 2)
-            desc->shape[d] = im->source->params->size[d - 2];
-        if (desc->shape[d] == 0 && size > 0)
-            desc->shape[d] = (uint32_t)size;
-        if (desc->shape[d] == 0 && d == 1 && ++*searched <= MAX_OPEN_INPUTS)
-            desc->shape[1] = find_channels(im, blob);
-        if (tdl_builder_status(im->builder) != TDL_OK)
-            return false;
-        if (desc->shape[d] == 0)
-            return tdl_kit_lacks(
-                &im->kit,
-                "the file leaves the %s of input '%.200s' open; say it when the model is "
-                "loaded, as the height and width of pictures or as dimension '%.400s:%u' "
-                "(tdl_model_params)",
-                names[d], name, name, d);
-        if (!ncnn_in_range(im, names[d], desc->shape[d], 1))
-            return false;
-    }
-    return true;
-}
-
-static void blob_name(const struct ncnn_blob *blob, char text[MAX_NAME])
-{
-    const size_t length = blob->length < MAX_NAME - 1 ? blob->length : MAX_NAME - 1;
+    const size_t length = blob->length < TDL_KIT_NAME - 1 ? blob->length : TDL_KIT_NAME - 1;
 
     memcpy(text, blob->name, length);
     text[length] = 0;
 }
 
+/* A picture: its sizes are what the caller says, since ncnn takes those of the file, which
+ * seldom are there, for a hint. */
+static void read_picture(struct ncnn_import *im, const struct ncnn_layer *l,
+                         struct tdl_kit_input *in, uint32_t *searched)
+{
+    in->rank = 4;
+    in->size[0] = 1;
+    for (uint32_t d = 1; d < 4; d++)
+        in->hint[d] = ncnn_int(l, 3 - d, 0);
+    if (in->hint[1] <= 0 && !tdl_kit_said(&im->kit, in, 1) && ++*searched <= MAX_OPEN_INPUTS)
+        in->hint[1] = find_channels(im, &im->blobs[l->tops[0]]);
+}
+
 static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t *searched)
 {
-    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .layout = TDL_LAYOUT_NCHW};
+    struct tdl_kit_input in = {.dtype = TDL_FLOAT32, .layout = TDL_LAYOUT_NCHW, .has_rank = true};
     const int32_t w = ncnn_int(l, 0, 0), h = ncnn_int(l, 1, 0), c = ncnn_int(l, 2, 0);
-    char name[MAX_NAME];
+    struct tdl_kit_open open = {0};
+    struct tdl_tensor_params desc;
 
     if (l->bottom_count != 0 || l->top_count != 1 || ncnn_int(l, 11, 0) != 0)
         return tdl_kit_damaged(&im->kit, "an input of other than one blob, or of more "
                                          "than three dimensions");
-    blob_name(&im->blobs[l->tops[0]], name);
-    if (w > 0 && h <= 0 && c <= 0) {
-        desc.rank = 1;
-        desc.shape[0] = (uint32_t)w;
-    } else if (w > 0 && h > 0 && c <= 0) {
-        desc.rank = 2;
-        desc.shape[0] = (uint32_t)h;
-        desc.shape[1] = (uint32_t)w;
-    } else if (!open_sizes(im, &im->blobs[l->tops[0]], name, &desc, searched)) {
-        return false;
+    blob_name(&im->blobs[l->tops[0]], in.name);
+    if (w > 0 && c <= 0) {
+        in.rank = h > 0 ? 2 : 1;
+        in.size[0] = h > 0 ? h : w;
+        in.size[1] = w;
+    } else {
+        read_picture(im, l, &in, searched);
     }
-    im->blobs[l->tops[0]].operand = tdl_model_input(im->builder, im->source, name, &desc);
+    const struct tdl_model_number *said = tdl_kit_find_number(&im->kit, in.name);
+    if (tdl_builder_status(im->builder) != TDL_OK || !tdl_kit_bind(&im->kit, &in, &desc, &open) ||
+        (open.count && !tdl_kit_check_bound(&im->kit, &open))) /* told before the layers fail */
+        return false;
+    for (uint32_t d = 1; d < 4 && in.rank == 4; d++)
+        if (!ncnn_in_range(im,
+                           d == 1   ? "number of channels"
+                           : d == 2 ? "height"
+                                    : "width",
+                           desc.shape[d], 1))
+            return false;
+    im->blobs[l->tops[0]].operand = said ? tdl_kit_fill(&im->kit, &desc, said->value)
+                                         : tdl_model_input(im->builder, im->source, in.name, &desc);
     return im->blobs[l->tops[0]].operand != NULL;
 }
 
@@ -251,7 +238,7 @@ static bool add_layers(struct ncnn_import *im)
 static void add_outputs(struct ncnn_import *im)
 {
     uint32_t count = 0;
-    char name[MAX_NAME];
+    char name[TDL_KIT_NAME];
 
     for (uint32_t i = 0; i < im->blob_count; i++) {
         if (im->blobs[i].used)
@@ -299,7 +286,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
         .text = {.at = text, .end = text + source->size, .line = 1},
     };
 
-    if (read_bin(&im) && add_layers(&im) && tdl_model_check_bound(builder, source, im.bound))
+    if (read_bin(&im) && add_layers(&im) && tdl_kit_check_bound(&im.kit, &(struct tdl_kit_open){0}))
         add_outputs(&im);
     tdl_builder_set_label(builder, NULL);
     free(im.blobs);

@@ -52,7 +52,6 @@ struct ncnn_import {
     struct ncnn_text text;
     const uint8_t *bin;
     size_t bin_size, bin_pos;
-    uint64_t bound;    /* dimensions that the caller said, as bits */
     uint64_t matrices; /* elements of those that Interp layers made */
     struct ncnn_blob *blobs;
     uint32_t *slots; /* numbers of blobs + 1 by their names, 0 where there is none */

@@ -46,7 +46,7 @@ int32_t onnx_absent(struct onnx_import *im, uint32_t i)
 
 struct tdl_operand *onnx_exists(struct onnx_import *im, struct tdl_operand *indices, int32_t absent)
 {
-    struct tdl_operand *limit = onnx_number(im, tdl_kit_desc(indices)->dtype, absent);
+    struct tdl_operand *limit = tdl_kit_number(&im->kit, tdl_kit_desc(indices)->dtype, absent);
 
     return limit ? tdl_builder_greater(im->builder, indices, limit) : NULL;
 }
@@ -62,7 +62,7 @@ static int32_t compute(struct onnx_import *im, struct tdl_operand **result)
         struct tdl_operand *x = absent ? onnx_operand(im, i) : NULL;
         struct tdl_operand *is = x ? onnx_exists(im, x, absent) : NULL;
         struct tdl_operand *none =
-            is ? onnx_number(im, tdl_kit_desc(*result)->dtype, ONNX_ABSENT) : NULL;
+            is ? tdl_kit_number(&im->kit, tdl_kit_desc(*result)->dtype, ONNX_ABSENT) : NULL;
 
         if (!absent)
             continue;
@@ -116,7 +116,7 @@ bool onnx_give_gathered(struct onnx_import *im, struct tdl_operand *x, struct td
     if (!absent || !x)
         return onnx_give(im, x);
     const bool again = holds_indices(x);
-    struct tdl_operand *none = onnx_number(im, tdl_kit_desc(x)->dtype, again ? -1 : 0);
+    struct tdl_operand *none = tdl_kit_number(&im->kit, tdl_kit_desc(x)->dtype, again ? -1 : 0);
 
     is = onnx_reshape(im, is, onnx_rank(x), shape);
     x = is && none ? tdl_builder_where(im->builder, is, x, none) : NULL;

@@ -165,9 +165,6 @@ static bool read_model(struct onnx_import *im, struct tdl_pb *graph)
     return onnx_read_functions(im, &model) && onnx_read_opsets(im, &model, ONNX_MODEL_OPSET);
 }
 
-/* Of an output, with its NUL; one byte more than the builder takes, which says so. */
-#define MAX_NAME (TDL_MAX_NAME + 2)
-
 static uint64_t element_type(const struct tdl_pb *message)
 {
     struct tdl_pb type = *message;
@@ -204,7 +201,7 @@ static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
 {
     struct tdl_pb g = *graph, name = {0};
     struct tdl_pb_field f, h;
-    char text[MAX_NAME];
+    char text[TDL_KIT_NAME];
     uint32_t count = 0;
     uint64_t type;
 

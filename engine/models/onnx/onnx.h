@@ -143,15 +143,14 @@ bool onnx_dtype(struct onnx_import *im, int64_t type, enum tdl_dtype *out);
  * `shape` is given. */
 struct tdl_operand *onnx_constant(struct onnx_import *im, enum tdl_dtype dtype, uint32_t rank,
                                   const uint32_t *shape, const void *data);
-/* One number as a scalar of a type, or of another operand's. */
-struct tdl_operand *onnx_number(struct onnx_import *im, enum tdl_dtype dtype, double value);
 /* start, start + step, …: `count` numbers, rank 1. */
 struct tdl_operand *onnx_sequence(struct onnx_import *im, enum tdl_dtype dtype, uint32_t count,
                                   double start, double step);
+/* A number of the operand's type. */
 static inline struct tdl_operand *onnx_scalar(struct onnx_import *im,
                                               const struct tdl_operand *like, double value)
 {
-    return onnx_number(im, tdl_kit_desc(like)->dtype, value);
+    return tdl_kit_number(&im->kit, tdl_kit_desc(like)->dtype, value);
 }
 
 /* ---------------------------------------------------------------- external.c */

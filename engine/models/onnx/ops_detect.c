@@ -105,7 +105,8 @@ static struct tdl_operand *as_rows(struct onnx_import *im, const struct suppress
         columns[i] = onnx_reshape(im, columns[i], 2, (const uint32_t[]){count, 1});
     valid = onnx_reshape(im, valid, 2, (const uint32_t[]){count, 1});
     return tdl_builder_where(b, tdl_builder_cast(b, valid, TDL_UINT8),
-                             tdl_builder_concat(b, columns, 3, 1), onnx_number(im, TDL_INT32, -1));
+                             tdl_builder_concat(b, columns, 3, 1),
+                             tdl_kit_number(&im->kit, TDL_INT32, -1));
 }
 
 static bool add_non_max_suppression(struct onnx_import *im)

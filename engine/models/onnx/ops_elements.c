@@ -92,8 +92,8 @@ static bool add_dropout(struct onnx_import *im)
         return tdl_kit_lacks(&im->kit, "it is in training mode; export the model for inference");
     if (onnx_wanted(im, 1) &&
         !onnx_give_at(im, 1,
-                      tdl_builder_expand(im->builder, onnx_number(im, TDL_UINT8, 1), onnx_rank(x),
-                                         onnx_shape(x))))
+                      tdl_builder_expand(im->builder, tdl_kit_number(&im->kit, TDL_UINT8, 1),
+                                         onnx_rank(x), onnx_shape(x))))
         return false;
     return onnx_give(im, x);
 }

@@ -27,7 +27,8 @@ static bool give_gathered(struct onnx_import *im, struct tdl_operand *x,
 static struct tdl_operand *existing(struct onnx_import *im, struct tdl_operand *indices,
                                     int32_t absent)
 {
-    struct tdl_operand *none = absent ? onnx_number(im, tdl_kit_desc(indices)->dtype, 0) : NULL;
+    struct tdl_operand *none =
+        absent ? tdl_kit_number(&im->kit, tdl_kit_desc(indices)->dtype, 0) : NULL;
     struct tdl_operand *is = none ? onnx_exists(im, indices, absent) : NULL;
 
     return absent ? is ? tdl_builder_where(im->builder, is, indices, none) : NULL : indices;

@@ -136,8 +136,9 @@ static bool add_one_hot(struct onnx_import *im)
     for (uint32_t i = 0, from = 0; i < rank; i++)
         shape[i] = i == axis ? 1 : onnx_shape(indices)[from++];
     indices = onnx_reshape(im, tdl_builder_cast(b, indices, TDL_INT32), rank, shape);
-    struct tdl_operand *zero = onnx_number(im, TDL_INT32, 0);
-    struct tdl_operand *wrapped = tdl_builder_add(b, indices, onnx_number(im, TDL_INT32, depth));
+    struct tdl_operand *zero = tdl_kit_number(&im->kit, TDL_INT32, 0);
+    struct tdl_operand *wrapped =
+        tdl_builder_add(b, indices, tdl_kit_number(&im->kit, TDL_INT32, depth));
     indices = tdl_builder_where(b, tdl_builder_lesser(b, indices, zero), wrapped, indices);
     if (!indices)
         return false;

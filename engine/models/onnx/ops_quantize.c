@@ -104,7 +104,7 @@ static bool keep_small(struct onnx_import *im, struct tdl_operand *x, struct tdl
         return false;
     *out = NULL;
     if (tdl_kit_spend(&im->kit, 4 * (uint64_t)tdl_tensor_params_size(desc)) &&
-        (scale || (scale = onnx_number(im, TDL_FLOAT32, 1))))
+        (scale || (scale = tdl_kit_number(&im->kit, TDL_FLOAT32, 1))))
         *out = tdl_builder_dequantize_linear(im->builder, x, scale, zero);
     return true;
 }
@@ -207,8 +207,9 @@ static bool add_quantize(struct onnx_import *im)
     if (zero)
         dtype = tdl_kit_desc(zero)->dtype;
     if (onnx_int(im, "block_size", 0))
-        return onnx_give(im, tdl_builder_quantize_linear(im->builder, x, scale,
-                                                         zero ? zero : onnx_number(im, dtype, 0)));
+        return onnx_give(
+            im, tdl_builder_quantize_linear(im->builder, x, scale,
+                                            zero ? zero : tdl_kit_number(&im->kit, dtype, 0)));
     scale = spread(im, scale, onnx_rank(x), axis);
     if (!scale || (zero && !(zero = spread(im, zero, onnx_rank(x), axis))))
         return false;

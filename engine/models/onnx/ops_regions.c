@@ -155,7 +155,8 @@ static bool add_reverse_sequence(struct onnx_import *im)
     shape[batch] = 1;
     shape[time] = steps;
     t = t ? onnx_reshape(im, t, rank, shape) : NULL;
-    from = tdl_builder_sub(b, tdl_builder_sub(b, lengths, t), onnx_number(im, TDL_INT32, 1));
+    from =
+        tdl_builder_sub(b, tdl_builder_sub(b, lengths, t), tdl_kit_number(&im->kit, TDL_INT32, 1));
     from = tdl_builder_where(b, tdl_builder_lesser(b, t, lengths), from, t);
     from = tdl_builder_expand(b, from, rank, whole);
     return onnx_give(im, tdl_builder_gather_elements(b, x, from, (uint32_t)time));

@@ -109,7 +109,7 @@ static O corner(const struct grid *g, O rows, O first, uint32_t width, O y, O x,
 
     cross(g, &y, &x);
     cross(g, &weight_y, &weight_x);
-    place = tdl_builder_mul(b, y, onnx_number(g->im, TDL_INT32, width));
+    place = tdl_builder_mul(b, y, tdl_kit_number(&g->im->kit, TDL_INT32, width));
     place = tdl_builder_add(b, tdl_builder_add(b, place, x), first);
     place = tdl_builder_reshape(b, place, 2, (const uint32_t[]){g->regions, count});
     weight = tdl_builder_mul(b, weight_y, weight_x);
@@ -150,7 +150,7 @@ bool onnx_add_roi_align(struct onnx_import *im)
     for (uint32_t i = 0; i < 2; i++)
         n[i] = neighbours(&g, points(&g, rois, i), s[2 + i]);
     O first = tdl_builder_mul(b, tdl_builder_cast(b, images, TDL_INT32),
-                              onnx_number(im, TDL_INT32, h * w));
+                              tdl_kit_number(&im->kit, TDL_INT32, h * w));
     first = tdl_builder_reshape(b, first, 3, (const uint32_t[]){g.regions, 1, 1});
     x = tdl_builder_transpose(b, x, (const uint32_t[]){0, 2, 3, 1});
     x = tdl_builder_reshape(b, x, 2, (const uint32_t[]){s[0] * h * w, channels});

@@ -78,7 +78,7 @@ static struct tdl_operand *fetch(struct sample *s, struct tdl_operand *x, struct
     at_x = pad(s, at_x, w);
     /* In whole numbers: float32 ends at 2^24. */
     place = tdl_builder_cast(b, within(s, y, 0, (float)h - 1), TDL_INT32);
-    place = tdl_builder_mul(b, place, onnx_number(s->im, TDL_INT32, w));
+    place = tdl_builder_mul(b, place, tdl_kit_number(&s->im->kit, TDL_INT32, w));
     place =
         tdl_builder_add(b, place, tdl_builder_cast(b, within(s, at_x, 0, (float)w - 1), TDL_INT32));
     value = tdl_builder_gather_elements(b, x, tdl_builder_expand(b, place, 3, shape), 2);

@@ -88,7 +88,7 @@ static bool add_constant_of_shape(struct onnx_import *im)
         value.desc.rank = 0;
         one = onnx_tensor_operand(im, &value);
     } else {
-        one = onnx_number(im, TDL_FLOAT32, 0);
+        one = tdl_kit_number(&im->kit, TDL_FLOAT32, 0);
     }
     if (one && desc.rank)
         one = tdl_builder_expand(im->builder, one, desc.rank, desc.shape);
@@ -167,7 +167,7 @@ static bool add_eye_like(struct onnx_import *im)
     if (desc.rank != 2)
         return tdl_kit_damaged(&im->kit, "a matrix of %u dimensions", desc.rank);
     /* What is both on and above the diagonal, and on and below. */
-    ones = tdl_builder_expand(im->builder, onnx_number(im, desc.dtype, 1), 2, desc.shape);
+    ones = tdl_builder_expand(im->builder, tdl_kit_number(&im->kit, desc.dtype, 1), 2, desc.shape);
     for (uint32_t i = 0; i < 2; i++)
         ones = tdl_builder_triangular(
             im->builder, ones, &(struct tdl_triangular_params){.lower = i, .diagonal = (int32_t)k});

@@ -110,17 +110,6 @@ struct tdl_operand *onnx_sequence(struct onnx_import *im, enum tdl_dtype dtype, 
     return o;
 }
 
-struct tdl_operand *onnx_number(struct onnx_import *im, enum tdl_dtype dtype, double value)
-{
-    struct tdl_operand *o = onnx_sequence(im, dtype, 1, value, 0);
-
-    if (o)
-        o = onnx_reshape(im, o, 0, NULL);
-    if (o)
-        tdl_builder_evaluate(im->builder, o);
-    return o;
-}
-
 /* ------------------------------------------------------------- descriptions */
 
 static bool read_shape(struct onnx_import *im, const int64_t *dims, size_t rank,

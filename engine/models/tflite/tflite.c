@@ -174,61 +174,58 @@ static bool open_model(struct tflite_import *im)
     return true;
 }
 
-/* Of an input or output, with its NUL; one byte more than the builder takes, which says so. */
-#define MAX_NAME (TDL_MAX_NAME + 2)
-
 /* Nameless inputs and outputs take a name from their place. */
 static const char *binding_name(const struct tflite_tensor *tensor, const char *kind,
-                                uint32_t number, char text[MAX_NAME])
+                                uint32_t number, char text[TDL_KIT_NAME])
 {
     if (tensor->name[0])
-        snprintf(text, MAX_NAME, "%s", tensor->name);
+        snprintf(text, TDL_KIT_NAME, "%s", tensor->name);
     else
-        snprintf(text, MAX_NAME, "%s_%u", kind, number);
+        snprintf(text, TDL_KIT_NAME, "%s_%u", kind, number);
     return text;
 }
 
-/* Sizes that were open when the file was made: what it notes, unless the caller says. */
-static void bind_open(struct tflite_import *im, const struct tflite_tensor *tensor,
-                      const char *name, struct tdl_tensor_params *desc)
+/* Sizes that were open when the file was made are what it notes, unless the caller says. */
+static bool import_input(struct tflite_import *im, uint32_t number, struct tdl_kit_open *open)
 {
-    for (uint32_t d = 0; d < desc->rank; d++) {
-        uint32_t size = tensor->open[d] ? tdl_model_said_size(im->source, name, d, &im->bound) : 0;
+    const int32_t index = tdl_fb_vector_i32(&im->fb, &im->inputs, number);
+    struct tdl_kit_input in = {.has_rank = true};
+    struct tdl_tensor_params desc;
+    struct tflite_tensor tensor;
+    struct tdl_operand *x;
 
-        if (size == 0 && tensor->open[d] && desc->rank == 4 && (d == 1 || d == 2))
-            size = im->source->params->size[d - 1];
-        if (size > 0)
-            desc->shape[d] = size;
+    if (!tflite_check(im) || !tflite_get_tensor(im, index, &tensor))
+        return false;
+    if (!tflite_dtype(&tensor, &in.dtype))
+        return tflite_fail_type(im, index, &tensor);
+    if (im->values[index].operand || tensor.data)
+        return tdl_kit_damaged(
+            &im->kit, "the model file is damaged: input %u, tensor %d '%.80s', is %s", number,
+            index, tensor.name, tensor.data ? "constant" : "listed twice");
+    binding_name(&tensor, "input", number, in.name);
+    in.rank = tensor.rank;
+    for (uint32_t d = 0; d < in.rank; d++) {
+        in.size[d] = tensor.open[d] ? 0 : tensor.shape[d];
+        in.hint[d] = tensor.shape[d];
     }
+    const struct tdl_model_number *said = tdl_kit_find_number(&im->kit, in.name);
+    if (!tdl_kit_bind(&im->kit, &in, &desc, open))
+        return false;
+    x = said ? tdl_kit_fill(&im->kit, &desc, said->value)
+             : tdl_model_input(im->builder, im->source, in.name, &desc);
+    if (x && tdl_operand_get_desc(x)->dtype != in.dtype)
+        x = tdl_builder_cast(im->builder, x, in.dtype);
+    return (im->values[index].operand = x) != NULL;
 }
 
 static bool import_inputs(struct tflite_import *im)
 {
-    for (uint32_t i = 0; i < im->inputs.count; i++) {
-        const int32_t index = tdl_fb_vector_i32(&im->fb, &im->inputs, i);
-        struct tdl_tensor_params desc = {0};
-        struct tflite_tensor tensor;
-        char text[MAX_NAME];
+    struct tdl_kit_open open = {0};
 
-        if (!tflite_check(im) || !tflite_get_tensor(im, index, &tensor))
+    for (uint32_t i = 0; i < im->inputs.count; i++)
+        if (!import_input(im, i, &open))
             return false;
-        if (!tflite_dtype(&tensor, &desc.dtype))
-            return tflite_fail_type(im, index, &tensor);
-        if (im->values[index].operand || tensor.data)
-            return tdl_kit_damaged(
-                &im->kit, "the model file is damaged: input %u, tensor %d '%.80s', is %s", i, index,
-                tensor.name, tensor.data ? "constant" : "listed twice");
-        desc.rank = tensor.rank;
-        memcpy(desc.shape, tensor.shape, sizeof(desc.shape));
-        bind_open(im, &tensor, binding_name(&tensor, "input", i, text), &desc);
-        struct tdl_operand *x = tdl_model_input(im->builder, im->source, text, &desc);
-        if (x && tdl_operand_get_desc(x)->dtype != desc.dtype)
-            x = tdl_builder_cast(im->builder, x, desc.dtype);
-        im->values[index].operand = x;
-        if (!x)
-            return false;
-    }
-    return tdl_model_check_bound(im->builder, im->source, im->bound);
+    return tdl_kit_check_bound(&im->kit, &open);
 }
 
 static bool import_outputs(struct tflite_import *im, const struct tdl_model_source *source)
@@ -236,7 +233,7 @@ static bool import_outputs(struct tflite_import *im, const struct tdl_model_sour
     for (uint32_t i = 0; i < im->outputs.count; i++) {
         const int32_t index = tdl_fb_vector_i32(&im->fb, &im->outputs, i);
         struct tflite_tensor tensor;
-        char text[MAX_NAME];
+        char text[TDL_KIT_NAME];
 
         if (!tflite_check(im) || !tflite_get_tensor(im, index, &tensor))
             return false;

@@ -41,7 +41,6 @@ struct tflite_import {
     struct tdl_kit kit;
     struct tdl_builder *builder; /* the kit's */
     const struct tdl_model_source *source;
-    uint64_t bound; /* dimensions that the caller said, as bits */
     struct tdl_flatbuffer fb;
     struct tdl_fb_vector codes, buffers, tensors, operators;
     struct tdl_fb_vector inputs, outputs;
