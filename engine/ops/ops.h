@@ -1,52 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The list of operators: one line, one file in this folder. */
+/* The operators of list.h, and what their files share. */
 #ifndef TDL_OPS_H
 #define TDL_OPS_H
 
 #include "ir/ir.h"
 #include "ir/plan.h"
 
-extern const struct tdl_op tdl_op_conv2d;
-extern const struct tdl_op tdl_op_conv_transpose2d;
-extern const struct tdl_op tdl_op_average_pool2d;
-extern const struct tdl_op tdl_op_max_pool2d;
-extern const struct tdl_op tdl_op_l2_pool2d;
-extern const struct tdl_op tdl_op_resample2d;
-extern const struct tdl_op tdl_op_batch_normalization;
-extern const struct tdl_op tdl_op_instance_normalization;
-extern const struct tdl_op tdl_op_layer_normalization;
-extern const struct tdl_op tdl_op_slice;
-extern const struct tdl_op tdl_op_pad;
-extern const struct tdl_op tdl_op_concat;
-extern const struct tdl_op tdl_op_depth_to_space;
-extern const struct tdl_op tdl_op_space_to_depth;
+#define TDL_OP(name, file) extern const struct tdl_op tdl_op_##name;
+#define TDL_COMPOSED(file)
+#include "list.h"
+#undef TDL_OP
+#undef TDL_COMPOSED
 extern const struct tdl_op tdl_op_eltwise[]; /* by enum tdl_function, eltwise.h */
 #define tdl_op_add tdl_op_eltwise[TDL_ADD]
 #define tdl_op_mul tdl_op_eltwise[TDL_MUL]
-extern const struct tdl_op tdl_op_cast;
-extern const struct tdl_op tdl_op_reshape;
-extern const struct tdl_op tdl_op_gemm;
-extern const struct tdl_op tdl_op_matmul;
-extern const struct tdl_op tdl_op_softmax;
-extern const struct tdl_op tdl_op_arg_max;
-extern const struct tdl_op tdl_op_arg_min;
-extern const struct tdl_op tdl_op_reduce;
-extern const struct tdl_op tdl_op_cumulative_sum;
-extern const struct tdl_op tdl_op_top_k;
-extern const struct tdl_op tdl_op_non_max_suppression;
-extern const struct tdl_op tdl_op_transpose;
-extern const struct tdl_op tdl_op_gather;
-extern const struct tdl_op tdl_op_gather_elements;
-extern const struct tdl_op tdl_op_gather_nd;
-extern const struct tdl_op tdl_op_scatter_elements;
-extern const struct tdl_op tdl_op_scatter_nd;
-extern const struct tdl_op tdl_op_triangular;
-extern const struct tdl_op tdl_op_tile;
-extern const struct tdl_op tdl_op_im2col;
-extern const struct tdl_op tdl_op_repack;           /* made by layout */
-extern const struct tdl_op tdl_op_squeeze_excite;   /* made by fuse */
-extern const struct tdl_op tdl_op_expand_depthwise; /* made by fuse */
-extern const struct tdl_op tdl_op_bottleneck;       /* made by fuse */
 
 /* Shared by the operators' files. */
 
