@@ -341,7 +341,7 @@ static const struct row rows[] = {
     {"what is computed, dequantised", computed_dequantise, NULL, TDL_ERROR_UNSUPPORTED,
      "operator 0 DEQUANTIZE: tensor 0 'image' is float32"},
     {"a range of what is computed", computed_range, NULL, TDL_ERROR_UNSUPPORTED,
-     "operator 3 RANGE: libtdl computes it from known integers only"},
+     "operator 3 RANGE: the start depends on what the graph is run with"},
     {"several outputs", nine_parts, NULL, TDL_ERROR_INVALID_MODEL,
      "operator 3 UNPACK: 2 outputs for 5 parts"},
     {"an axis for SPLIT", split_axis, NULL, TDL_ERROR_INVALID_MODEL,

@@ -387,6 +387,42 @@ static void test_shapes(void)
     check("shapes", &m, input, want, 6);
 }
 
+/* A shape that is reversed by way of floats, for an output whose size the file leaves open. */
+static void test_reversed_shape(void)
+{
+    static const int32_t zero = 0;
+    struct writer_model m = {
+        .identifier = "TFL3", .version = 3, .subgraphs = 1, .tensor_count = 8,
+        .tensors = {{"in", 0, 2, {2, 3}},
+                    {"axis", 2, 1, {1}, &zero, 4},
+                    {"shape", 2, 1, {2}},
+                    {"reals", 0, 1, {2}},
+                    {"backwards", 0, 1, {2}},
+                    {"list", 2, 1, {2}},
+                    {.name = "turned", .rank = 2, .shape = {1, 1}, .open = 3},
+                    {.name = "out", .rank = 2, .shape = {1, 1}, .open = 3}},
+        .op_count = 6,
+        .ops = {{.code = 77, .input_count = 1, .inputs = {0}, .output_count = 1, .outputs = {2}},
+                {.code = 53, .input_count = 1, .inputs = {2}, .output_count = 1, .outputs = {3}},
+                {.code = 105, .input_count = 2, .inputs = {3, 1}, .output_count = 1,
+                 .outputs = {4}},
+                {.code = 53, .input_count = 1, .inputs = {4}, .output_count = 1, .outputs = {5}},
+                {.code = 22, .input_count = 2, .inputs = {0, 5}, .output_count = 1,
+                 .outputs = {6}},
+                {.code = 39, .input_count = 2, .inputs = {6, 7}, .output_count = 1,
+                 .outputs = {8}}},
+        .input_count = 1, .inputs = {0}, .output_count = 1, .outputs = {8}};
+    static const int32_t order[2] = {1, 0};
+    const float input[6] = {1, 2, 3, 4, 5, 6}, want[6] = {1, 3, 5, 2, 4, 6};
+
+    m.tensors[8] = m.tensors[7];
+    m.tensors[7] = (struct writer_tensor){"order", 2, 1, {2}, order, 8};
+    m.tensor_count = 9;
+    for (int i = 0; i < m.op_count; i++)
+        m.ops[i].version = 1;
+    check("reversed shape", &m, input, want, 6);
+}
+
 /* x · 2 of any size: as the file has it, by a picture's size, and by a name. */
 static void test_open(void)
 {
@@ -502,6 +538,7 @@ int main(int argc, char **argv)
     test_sparse();
     test_sparse_damage();
     test_shapes();
+    test_reversed_shape();
     test_open();
     test_dilated();
     test_names();

@@ -164,17 +164,24 @@ const struct tdl_tensor_params *tdl_kit_desc(const struct tdl_operand *operand)
     return desc ? desc : &nothing;
 }
 
+uint64_t tdl_kit_elements(const struct tdl_operand *operand)
+{
+    const struct tdl_tensor_params *desc = tdl_kit_desc(operand);
+    uint64_t count = 1;
+
+    for (uint32_t d = 0; d < desc->rank; d++)
+        count *= desc->shape[d];
+    return count;
+}
+
 /* The elements, and how many; NULL with the builder in error. */
 static const uint8_t *known(struct tdl_kit *kit, struct tdl_operand *operand, const char *what,
                             uint32_t capacity, uint32_t *out_count)
 {
-    const struct tdl_tensor_params *desc = tdl_kit_desc(operand);
+    const uint64_t count = tdl_kit_elements(operand);
     const void *data = operand ? tdl_builder_evaluate(kit->builder, operand) : NULL;
-    uint64_t count = 1;
 
     *out_count = 0;
-    for (uint32_t d = 0; d < desc->rank; d++)
-        count *= desc->shape[d];
     if (!data)
         tdl_kit_lacks(kit,
                       "%s depends on what the graph is run with; libtdl needs sizes, axes and "

@@ -83,6 +83,8 @@ bool tdl_kit_floats(struct tdl_kit *kit, struct tdl_operand *operand, const char
 /* An element of a constant of integers. */
 int64_t tdl_kit_int_at(enum tdl_dtype dtype, const void *data, size_t i);
 
+/* How many elements it has. */
+uint64_t tdl_kit_elements(const struct tdl_operand *operand);
 /* The operand's description; that of one element where there is none, as the builder has
  * failed. */
 const struct tdl_tensor_params *tdl_kit_desc(const struct tdl_operand *operand);

@@ -313,29 +313,26 @@ struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
     return operand && half ? widen(im, operand) : operand;
 }
 
-/* The numbers that operators computed here. */
-static struct tdl_operand *known_operand(struct tflite_import *im, const struct tflite_value *value,
-                                         const struct tflite_tensor *tensor)
+bool tflite_get_known(struct tflite_import *im, int32_t index, struct tflite_known *out)
 {
-    struct tdl_tensor_params desc = {
-        .dtype = TDL_INT32, .rank = value->known_rank, .shape = {value->known_count}};
-    size_t size = value->known_count * sizeof(int64_t);
-    void *memory = malloc(size);
+    struct tflite_tensor tensor;
+    struct tflite_value *value;
 
-    if (!memory) {
-        tdl_kit_fail_memory(&im->kit);
-        return NULL;
-    }
-    tdl_builder_own(im->builder, memory, free);
-    if (tensor->type == TFLITE_INT64) {
-        desc.dtype = TDL_INT64;
-        memcpy(memory, value->known, size);
-    } else {
-        size /= 2;
-        for (uint32_t i = 0; i < value->known_count; i++)
-            ((int32_t *)memory)[i] = (int32_t)value->known[i];
-    }
-    return tdl_builder_constant(im->builder, &desc, memory, size);
+    if (index < 0 || (uint32_t)index >= im->tensors.count || !tflite_get_tensor(im, index, &tensor))
+        return false;
+    value = &im->values[index];
+    if (value->source || (tensor.type != TFLITE_INT32 && tensor.type != TFLITE_INT64))
+        return false;
+    if (value->operand)
+        return tdl_kit_elements(value->operand) <= TFLITE_MAX_KNOWN &&
+               tdl_kit_is_known(&im->kit, value->operand) &&
+               tdl_kit_ints(&im->kit, value->operand, "a list", out->numbers, TFLITE_MAX_KNOWN,
+                            &out->count);
+    if (!tensor.data || tensor.elements > TFLITE_MAX_KNOWN ||
+        !tflite_get_constant(im, index, &tensor))
+        return false;
+    out->count = (uint32_t)tensor.elements;
+    return tflite_integers(&tensor, out->numbers);
 }
 
 struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index)
@@ -349,7 +346,7 @@ struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index)
     value = &im->values[index];
     if (value->operand)
         return value->operand;
-    if (!value->source && !value->known && !tensor.data) {
+    if (!value->source && !tensor.data) {
         tdl_kit_damaged(&im->kit,
                         "the model file is damaged: tensor %d '%.80s' is read before an operator "
                         "writes it",
@@ -360,9 +357,7 @@ struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index)
         tflite_fail_type(im, index, &tensor);
         return NULL;
     }
-    if (value->known)
-        value->operand = known_operand(im, value, &tensor);
-    else if (tflite_get_weights(im, index, &tensor))
+    if (tflite_get_weights(im, index, &tensor))
         value->operand = tflite_constant_operand(im, &tensor);
     return value->operand;
 }

@@ -141,14 +141,6 @@ bool tflite_read_ints(struct tflite_import *im, const struct tflite_op *op, uint
            tdl_kit_damaged(&im->kit, "input %u is %u numbers instead of %u", number, got, count);
 }
 
-bool tflite_axis(struct tflite_import *im, int32_t axis, uint32_t rank, uint32_t *out)
-{
-    if (axis < -(int32_t)rank || axis >= (int32_t)rank)
-        return tdl_kit_damaged(&im->kit, "there is no axis %d in %u dimensions", axis, rank);
-    *out = (uint32_t)(axis < 0 ? axis + (int32_t)rank : axis);
-    return true;
-}
-
 struct tdl_operand *tflite_zero(struct tflite_import *im, enum tdl_dtype dtype)
 {
     static const uint64_t zero;

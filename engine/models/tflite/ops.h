@@ -21,8 +21,6 @@ bool tflite_read_ints(struct tflite_import *im, const struct tflite_op *op, uint
                       uint32_t count, int32_t *out);
 bool tflite_read_list(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
                       uint32_t most, int32_t *out, uint32_t *out_count);
-/* An axis, counted from the end where it is below 0. */
-bool tflite_axis(struct tflite_import *im, int32_t axis, uint32_t rank, uint32_t *out);
 /* Input `number` of the operator as a rank-4 picture. */
 struct tdl_operand *tflite_picture(struct tflite_import *im, const struct tflite_op *op,
                                    uint32_t number);

@@ -17,7 +17,7 @@ static bool add_concatenation(struct tflite_import *im, const struct tflite_op *
     for (uint32_t i = 0; i < op->input_count; i++)
         if (!(inputs[i] = tflite_operand(im, op->inputs[i])))
             return false;
-    if (!tflite_axis(im, axis, tdl_operand_get_desc(inputs[0])->rank, &along))
+    if (!tdl_kit_axis(&im->kit, axis, tdl_operand_get_desc(inputs[0])->rank, &along))
         return false;
     output = tdl_builder_concat(im->builder, inputs, op->input_count, along);
     if (output)
@@ -99,7 +99,7 @@ static bool add_pack(struct tflite_import *im, const struct tflite_op *op)
     for (uint32_t i = 0; i < op->input_count; i++) {
         inputs[i] = tflite_operand(im, op->inputs[i]);
         if (!inputs[i] || !tflite_check(im) ||
-            !tflite_axis(im, axis, tdl_operand_get_desc(inputs[i])->rank + 1, &along) ||
+            !tdl_kit_axis(&im->kit, axis, tdl_operand_get_desc(inputs[i])->rank + 1, &along) ||
             !(inputs[i] = insert_one(im, inputs[i], along)))
             return false;
     }
@@ -137,7 +137,7 @@ static bool add_unpack(struct tflite_import *im, const struct tflite_op *op)
     const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
     uint32_t along;
 
-    if (!x || !tflite_check(im) || !tflite_axis(im, axis, in->rank, &along))
+    if (!x || !tflite_check(im) || !tdl_kit_axis(&im->kit, axis, in->rank, &along))
         return false;
     if (in->shape[along] != op->output_count)
         return tdl_kit_damaged(&im->kit, "%u outputs for %u parts", op->output_count,
@@ -178,7 +178,7 @@ static bool add_split(struct tflite_import *im, const struct tflite_op *op)
     int32_t axis;
 
     if (!x || !tflite_read_ints(im, op, by_sizes ? 2 : 0, 1, &axis) ||
-        !tflite_axis(im, axis, tdl_operand_get_desc(x)->rank, &along) ||
+        !tdl_kit_axis(&im->kit, axis, tdl_operand_get_desc(x)->rank, &along) ||
         (by_sizes && !read_parts(im, op, tdl_operand_get_desc(x)->shape[along], sizes)))
         return false;
     return set_parts(im, op, x, by_sizes ? sizes : NULL, along, false);
@@ -194,7 +194,7 @@ static bool add_transpose(struct tflite_import *im, const struct tflite_op *op)
     if (!x || !tflite_read_ints(im, op, 1, rank, list))
         return false;
     for (uint32_t i = 0; i < rank; i++)
-        if (!tflite_axis(im, list[i], rank, &permutation[i]))
+        if (!tdl_kit_axis(&im->kit, list[i], rank, &permutation[i]))
             return false;
     return tflite_set_output(im, op, tflite_transpose(im, x, permutation));
 }

@@ -14,7 +14,7 @@ static bool read_axes(struct tflite_import *im, const struct tflite_op *op, uint
     if (!tflite_read_list(im, op, 1, TDL_MAX_RANK, axes, &count))
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (!tflite_axis(im, axes[i], rank, &axis))
+        if (!tdl_kit_axis(&im->kit, axes[i], rank, &axis))
             return false;
         if (!(seen >> axis & 1))
             params->axes[params->axis_count++] = axis;
@@ -67,7 +67,7 @@ static bool add_arg(struct tflite_import *im, const struct tflite_op *op)
     int32_t axis;
 
     if (!x || !tflite_read_ints(im, op, 1, 1, &axis) ||
-        !tflite_axis(im, axis, tdl_operand_get_desc(x)->rank, &along) ||
+        !tdl_kit_axis(&im->kit, axis, tdl_operand_get_desc(x)->rank, &along) ||
         !tflite_get_tensor(im, op->outputs[0], &result))
         return false;
     params.output_dtype = result.type == TFLITE_INT64 ? TDL_INT64 : TDL_INT32;
@@ -88,7 +88,7 @@ static bool add_cumulative_sum(struct tflite_import *im, const struct tflite_op 
     int32_t axis;
 
     if (!x || !tflite_check(im) || !tflite_read_ints(im, op, 1, 1, &axis) ||
-        !tflite_axis(im, axis, tdl_operand_get_desc(x)->rank, &along))
+        !tdl_kit_axis(&im->kit, axis, tdl_operand_get_desc(x)->rank, &along))
         return false;
     return tflite_set_output(im, op, tdl_builder_cumulative_sum(im->builder, x, along, &params));
 }

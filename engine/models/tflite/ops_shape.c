@@ -2,6 +2,7 @@
 /* TensorFlow Lite's operators that give elements another shape, or repeat them. */
 #include "ops.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Sizes of which one may be -1: what the others leave of `count` elements. */
@@ -87,7 +88,7 @@ static bool add_squeeze(struct tflite_import *im, const struct tflite_op *op)
     if (!x || !tflite_check(im))
         return false;
     for (uint32_t i = 0; i < axes.count; i++) {
-        if (!tflite_axis(im, tdl_fb_vector_i32(&im->fb, &axes, i), in->rank, &axis))
+        if (!tdl_kit_axis(&im->kit, tdl_fb_vector_i32(&im->fb, &axes, i), in->rank, &axis))
             return false;
         named |= 1u << axis;
     }
@@ -105,7 +106,7 @@ static bool add_expand_dims(struct tflite_import *im, const struct tflite_op *op
     int32_t axis;
 
     if (!x || !tflite_read_ints(im, op, 1, 1, &axis) ||
-        !tflite_axis(im, axis, in->rank + 1, &along))
+        !tdl_kit_axis(&im->kit, axis, in->rank + 1, &along))
         return false;
     for (uint32_t i = 0; i <= in->rank; i++)
         shape[i] = i < along ? in->shape[i] : i == along ? 1 : in->shape[i - 1];
@@ -173,25 +174,64 @@ static bool add_zeros_like(struct tflite_import *im, const struct tflite_op *op)
            tflite_set_output(im, op, tdl_builder_expand(im->builder, zero, in->rank, in->shape));
 }
 
-/* What is left where fold.c could not compute it. */
-static bool add_only_known(struct tflite_import *im, const struct tflite_op *op)
+/* SHAPE, and RANK. */
+static bool add_shape(struct tflite_import *im, const struct tflite_op *op)
 {
-    (void)op;
-    return tdl_kit_lacks(
-        &im->kit,
-        "libtdl computes it from known integers only, up to %d of them; convert the "
-        "model with fixed shapes",
-        TFLITE_MAX_KNOWN);
+    const struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
+    const bool rank = op->row->code == TFLITE_RANK;
+    struct tflite_tensor result;
+    struct tdl_operand *list;
+    int32_t sizes[TDL_MAX_RANK];
+
+    if (!x || !tflite_get_tensor(im, op->outputs[0], &result))
+        return false;
+    if (!rank && in->rank == 0)
+        return tdl_kit_lacks(&im->kit, "the shape of a scalar has no elements");
+    for (uint32_t i = 0; i < in->rank; i++)
+        sizes[i] = (int32_t)in->shape[i];
+    list = rank ? tdl_kit_number(&im->kit, TDL_INT32, in->rank)
+                : tdl_kit_int_list(&im->kit, sizes, in->rank);
+    if (list && result.type == TFLITE_INT64)
+        list = tdl_builder_cast(im->builder, list, TDL_INT64);
+    return tflite_set_output(im, op, list);
+}
+
+#define MAX_RANGE 65536
+
+/* From known numbers: how many there are is a size. */
+static bool add_range(struct tflite_import *im, const struct tflite_op *op)
+{
+    static const char *const names[] = {"the start", "the limit", "the step"};
+    struct tdl_operand *x = NULL, *list;
+    double in[3], count; /* start, limit, step */
+    uint32_t got;
+
+    for (uint32_t i = 0; i < 3; i++)
+        if (!(x = tflite_operand(im, op->inputs[i])) ||
+            !tdl_kit_floats(&im->kit, x, names[i], &in[i], 1, &got))
+            return false;
+    count = in[2] != 0 ? ceil((in[1] - in[0]) / in[2]) : 0;
+    if (!(count >= 1 && count <= MAX_RANGE))
+        return tdl_kit_lacks(&im->kit,
+                             "a range from %g to %g by steps of %g; libtdl has those of "
+                             "1 to %d numbers",
+                             in[0], in[1], in[2], MAX_RANGE);
+    const enum tdl_dtype dtype = tdl_kit_desc(x)->dtype;
+    list = tdl_kit_range(&im->kit, dtype, (uint32_t)count, in[0], in[2]);
+    if (list && tdl_kit_desc(list)->dtype != dtype)
+        list = tdl_builder_cast(im->builder, list, dtype);
+    return tflite_set_output(im, op, list);
 }
 
 const struct tflite_op_row tflite_rows_shape[] = {
     TFLITE_OP(BROADCAST_TO, 3, 2, 2, add_broadcast_to),
     TFLITE_OP(EXPAND_DIMS, 1, 2, 2, add_expand_dims),
     TFLITE_OP(FILL, 4, 2, 2, add_fill),
-    TFLITE_OP(RANGE, 2, 3, 3, add_only_known),
-    TFLITE_OP(RANK, 1, 1, 1, add_only_known),
+    TFLITE_OP(RANGE, 2, 3, 3, add_range),
+    TFLITE_OP(RANK, 1, 1, 1, add_shape),
     TFLITE_OP(RESHAPE, 1, 1, 2, add_reshape, .options = TFLITE_RESHAPE_OPTIONS),
-    TFLITE_OP(SHAPE, 1, 1, 1, add_only_known),
+    TFLITE_OP(SHAPE, 1, 1, 1, add_shape),
     TFLITE_OP(SQUEEZE, 2, 1, 1, add_squeeze, .options = TFLITE_SQUEEZE_OPTIONS),
     TFLITE_OP(TILE, 3, 2, 2, add_tile),
     TFLITE_OP(ZEROS_LIKE, 1, 1, 1, add_zeros_like),

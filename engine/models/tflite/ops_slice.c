@@ -151,7 +151,7 @@ static bool add_reverse(struct tflite_import *im, const struct tflite_op *op)
     if (!x || !tflite_read_list(im, op, 1, TDL_MAX_RANK, axes, &count))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!tflite_axis(im, axes[i], tdl_operand_get_desc(x)->rank, &along[i]))
+        if (!tdl_kit_axis(&im->kit, axes[i], tdl_operand_get_desc(x)->rank, &along[i]))
             return false;
     return tflite_set_output(im, op,
                              count ? tdl_builder_reverse(im->builder, x, count, along)
@@ -181,7 +181,7 @@ static bool add_gather(struct tflite_import *im, const struct tflite_op *op)
     uint32_t along;
 
     if (!indices || !tflite_check(im) ||
-        !tflite_axis(im, axis, tdl_operand_get_desc(x)->rank, &along))
+        !tdl_kit_axis(&im->kit, axis, tdl_operand_get_desc(x)->rank, &along))
         return false;
     if (batch != 0 && batch != (int32_t)along)
         return tdl_kit_lacks(&im->kit,
@@ -278,7 +278,7 @@ static bool add_one_hot(struct tflite_import *im, const struct tflite_op *op)
             return false;
     const struct tdl_tensor_params *x = tdl_operand_get_desc(in[0]);
     if (!tflite_check(im) || !tflite_read_ints(im, op, 1, 1, &depth) ||
-        !tflite_axis(im, axis, x->rank + 1, &along))
+        !tdl_kit_axis(&im->kit, axis, x->rank + 1, &along))
         return false;
     if (depth < 1 || depth > MAX_CLASSES || (x->dtype != TDL_INT32 && x->dtype != TDL_INT64) ||
         x->rank == TDL_MAX_RANK)

@@ -19,7 +19,7 @@ bool tflite_is_new(struct tflite_import *im, int32_t index, const struct tflite_
 {
     const struct tflite_value *value = &im->values[index];
 
-    if (!value->operand && !value->source && !value->known && !tensor->data)
+    if (!value->operand && !value->source && !tensor->data)
         return true;
     return tdl_kit_damaged(&im->kit,
                            "the model file is damaged: tensor %d '%.80s' is written twice", index,
@@ -59,10 +59,12 @@ bool tflite_set_output_at(struct tflite_import *im, const struct tflite_op *op, 
             &im->kit, "the operator gives %s, the file says %s%s for tensor %d '%.80s'",
             tdl_dtype_name(desc->dtype), tflite_is_quantised(&tensor) ? "quantised " : "",
             tflite_type_name(tensor.type), index, tensor.name);
-    if (!check_shape(im, index, desc, &tensor))
-        return false;
     im->values[index].operand = operand;
-    return true;
+    /* Lists of what was computed from shapes have the length that follows from these. */
+    if ((dtype == TDL_INT32 || dtype == TDL_INT64) && tdl_kit_is_known(&im->kit, operand) &&
+        desc->rank < 2)
+        return true;
+    return check_shape(im, index, desc, &tensor);
 }
 
 bool tflite_set_output(struct tflite_import *im, const struct tflite_op *op,

@@ -7,8 +7,8 @@
  * operator first reads them, so unused ones cost nothing; those of weights
  * kept as float16 sit behind a DEQUANTIZE operator, which is only noted
  * (tflite_value.source) and looked through. Operators, and tensors, that share
- * their bytes share all that is made of them. Shapes that operators compute
- * from shapes are computed here (fold.c).
+ * their bytes share all that is made of them. What operators compute from shapes
+ * and constants, the builder evaluates, so that it is numbers when an operator asks.
  *
  * Nothing in the file is believed: flatbuffer.c checks offsets, tensors.c
  * types and sizes, this file indices, ops_*.c options, the builder shapes;
@@ -110,7 +110,6 @@ static bool import_operator(struct tflite_import *im, uint32_t index)
 {
     const struct tdl_fb_table table = tdl_fb_vector_table(&im->fb, &im->operators, index);
     struct tflite_op op = {.index = index};
-    bool folded = false;
 
     if (!resolve_code(im, &table, &op) || !read_options(im, &table, &op) ||
         !read_args(im, &table, TFLITE_OPERATOR_INPUTS, op.inputs, &op.input_count) ||
@@ -124,9 +123,7 @@ static bool import_operator(struct tflite_import *im, uint32_t index)
         return tdl_kit_damaged(
             &im->kit, most == 1 ? "%u outputs instead of one" : "%u outputs instead of 1 to %u",
             op.output_count, most);
-    if (!tflite_fold(im, &op, &folded))
-        return false;
-    return (folded || op.row->add(im, &op)) && tdl_builder_status(im->builder) == TDL_OK;
+    return op.row->add(im, &op) && tdl_builder_status(im->builder) == TDL_OK;
 }
 
 /* ------------------------------------------------------------------- file */
@@ -237,8 +234,7 @@ static bool import_outputs(struct tflite_import *im, const struct tdl_model_sour
 
         if (!tflite_check(im) || !tflite_get_tensor(im, index, &tensor))
             return false;
-        if (tensor.data || im->values[index].source ||
-            (!im->values[index].operand && !im->values[index].known))
+        if (tensor.data || im->values[index].source || !im->values[index].operand)
             return tdl_kit_damaged(
                 &im->kit,
                 "the model file is damaged: no operator writes output %u, tensor "
@@ -264,8 +260,6 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
     tdl_builder_set_label(builder, NULL);
     if (ok)
         import_outputs(&im, source);
-    for (uint32_t i = 0; im.values && i < im.tensors.count; i++)
-        free(im.values[i].known);
     free(im.values);
     tdl_map_finish(&im.made);
 }

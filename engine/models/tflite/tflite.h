@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Shared by the files of the TensorFlow Lite importer: tflite.c reads the file,
- * tensors.c its tensors, ops_*.c turn operators into builder calls, and fold.c
- * computes shapes. */
+ * tensors.c its tensors, ops_*.c turn operators into builder calls. */
 #ifndef TDL_TFLITE_H
 #define TDL_TFLITE_H
 
@@ -12,7 +11,7 @@
 #include "map.h"
 
 #define TFLITE_MAX_ARGS 64  /* inputs or outputs that a supported operator has */
-#define TFLITE_MAX_KNOWN 64 /* numbers of a list that is computed here */
+#define TFLITE_MAX_KNOWN 64 /* numbers of a list of sizes, axes and the like */
 
 /* What the file says about one tensor. */
 struct tflite_tensor {
@@ -33,8 +32,6 @@ struct tflite_tensor {
 struct tflite_value {
     struct tdl_operand *operand; /* NULL until made */
     int32_t source;              /* the constant that a DEQUANTIZE made it from, + 1; 0: none */
-    uint32_t known_count, known_rank;
-    int64_t *known; /* numbers that were computed here; NULL: none */
 };
 
 struct tflite_import {
@@ -145,15 +142,12 @@ void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool 
 struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
                                             const struct tflite_tensor *constant);
 
-/* fold.c: numbers that are known while the file is read. */
+/* Integers that are known while the file is read. */
 struct tflite_known {
-    uint32_t rank, count;
+    uint32_t count;
     int64_t numbers[TFLITE_MAX_KNOWN];
 };
-/* False, without an error, where they are not known or too many. */
+/* False, without an error, where they are not known, no int32 or int64, or too many. */
 bool tflite_get_known(struct tflite_import *im, int32_t index, struct tflite_known *out);
-/* Computes an operator whose result are known numbers; *out_done says whether it
- * was one. False with the builder in error. */
-bool tflite_fold(struct tflite_import *im, const struct tflite_op *op, bool *out_done);
 
 #endif
