@@ -7,6 +7,9 @@
 
 /* Passes, in this order. */
 enum tdl_result tdl_pass_fold(struct tdl_ir *ir);
+/* Values of four dimensions under the layout that the operators on channels around them have;
+ * inputs and outputs keep theirs. */
+enum tdl_result tdl_pass_labels(struct tdl_ir *ir);
 /* Of graphs that are kept in 16 bits: say which values are not (operand->wide). Fusions keep
  * what the last of their nodes had. */
 enum tdl_result tdl_pass_widen(struct tdl_ir *ir);

@@ -125,6 +125,7 @@ static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_pa
     const bool steps = g->ctx->on->wants_steps;
     enum tdl_result r;
     TRY(tdl_pass_fold(ir));
+    TRY(tdl_pass_labels(ir));
     g->operator_count = ir->node_count;
     if (g->plan.storage == TDL_FLOAT16)
         TRY(tdl_pass_widen(ir));

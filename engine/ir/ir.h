@@ -320,6 +320,8 @@ struct tdl_op {
     /* Of an EITHER: can this node work in packs? NULL: it can. */
     bool (*can_pack)(const struct tdl_node *node);
     bool relabels; /* in packs, too, its output may have another layout than its inputs */
+    /* Of an EITHER: what it computes depends on where its input has channels. PACKED ones do. */
+    bool on_channels;
     /* Of a LINEAR one: can it read this input in packs, too? NULL: no.
      * operand->storage then tells lower(). */
     bool (*reads_packs)(const struct tdl_node *node, uint32_t slot);

@@ -619,7 +619,7 @@ enum tdl_choice {
 };
 
 /**
- * Compile: passes infer → fold → fuse → layout → plan → pipelines → record; on the
+ * Compile: passes infer → fold → labels → fuse → layout → plan → pipelines → record; on the
  * CPU infer → fold, then XNNPACK's runtimes and loops.
  * TDL_DUMP=PASS (or "all") in the environment prints the graph after a pass.
  * The builder may be destroyed, or built again with other params. Graphs of one context

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The passes fold and layout and the sorting of nodes on small graphs, without a
+/* The passes fold, labels and layout and the sorting of nodes on small graphs, without a
  * device; test-fuse.c and test-plan.c have the others. */
 #include "sketch.h"
 
@@ -77,6 +77,86 @@ static void check_layout(void)
         CHECK(ir->inputs[0]->external && ir->inputs[0]->desc.dtype == TDL_FLOAT32 &&
                   ir->inputs[0]->bound.layout == cases[i].layout,
               "the input is not bound as asked");
+        tdl_ir_destroy(&ir);
+        tdl_builder_destroy(&s.b);
+    }
+}
+
+/* Of [1,4,8,4], with four channels in either place. */
+static O told_conv(S s, O x, uint64_t told)
+{
+    return tdl_builder_conv2d(s->b, x, subject_filter(s->b, &s->rng, 4, 1, 1, 4),
+                              &(struct tdl_conv2d_params){.input_layout = told});
+}
+static O reshaped(S s)
+{
+    const struct tdl_tensor_params p = {.rank = 2, .shape = {16, 8}};
+    O flat = tdl_builder_input(s->b, "flat", &p);
+    return sketch_relu(s, tdl_builder_reshape(s->b, flat, 4, (uint32_t[]){1, 4, 8, 4}));
+}
+static O before_nchw(S s)
+{
+    return sketch_relu(s, told_conv(s, reshaped(s), TDL_INPUT_NCHW));
+}
+static O before_both(S s)
+{
+    O x = reshaped(s);
+    sketch_output(s, "other", told_conv(s, x, TDL_INPUT_NHWC));
+    return told_conv(s, x, TDL_INPUT_NCHW);
+}
+static O behind_input(S s) { return told_conv(s, sketch_relu(s, s->x), TDL_INPUT_NCHW); }
+static O behind_transpose(S s)
+{
+    const struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NCHW, 1, 4, 4, 8);
+    O x = tdl_builder_input(s->b, "nchw", &p);
+    x = sketch_relu(s, tdl_builder_reshape(s->b, x, 4, (uint32_t[]){1, 8, 4, 4}));
+    return told_conv(s, tdl_builder_transpose(s->b, x, (uint32_t[]){0, 3, 1, 2}), TDL_INPUT_NCHW);
+}
+static O shared_constant(S s)
+{
+    static const float values[128];
+    O c = subject_constant(s->b, 4, (uint32_t[]){1, 4, 8, 4}, values);
+    sketch_output(s, "other", sketch_add(s, told_conv(s, s->x, TDL_INPUT_NHWC), c));
+    return told_conv(s, sketch_add(s, reshaped(s), c), TDL_INPUT_NCHW);
+}
+
+/* Names of layouts that are left, and whether all pictures of an operator have one. */
+static void check_labels(void)
+{
+    static const struct {
+        const char *name;
+        O (*build)(S s);
+        uint32_t relabels;
+    } cases[] = {
+        {"before a convolution", before_nchw, 0},
+        {"before convolutions of two minds", before_both, 1},
+        {"behind an input", behind_input, 1},
+        {"before a transposition", behind_transpose, 0},
+        {"beside a constant of others", shared_constant, 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sketch s = {.rng = {i}};
+        uint32_t relabels = 0;
+        check_begin("labels: %s", cases[i].name);
+        OK(tdl_builder_create(NULL, &s.b));
+        s.x = sketch_input(&s, "x", 1, 4, 8, 4);
+        sketch_output(&s, "result", cases[i].build(&s));
+        OK(tdl_builder_status(s.b));
+        struct tdl_ir *ir = tdl_ir_clone(tdl_builder_ir(s.b));
+        const enum tdl_layout outside = ir->outputs[ir->output_count - 1]->desc.layout;
+        OK(tdl_pass_labels(ir));
+        for (uint32_t k = 0; k < ir->node_count; k++) {
+            const struct tdl_node *n = ir->nodes[k];
+            relabels += n->op == &tdl_op_reshape && n->attr.shape.relabels;
+            CHECK(n->op != &tdl_op_transpose || tdl_transpose_renames(n), "%s moves", n->label);
+            for (uint32_t j = 0; j < n->input_count && n->op->storage == TDL_STORAGE_EITHER &&
+                                 n->op != &tdl_op_transpose; j++)
+                CHECK(!tdl_layouts_clash(n->inputs[j], n->output), "%s: two layouts", n->label);
+        }
+        CHECK(relabels == cases[i].relabels, "%u names of layouts are left, not %u", relabels,
+              cases[i].relabels);
+        CHECK(ir->outputs[ir->output_count - 1]->desc.layout == outside, "another output");
+        sketch_check_order(ir);
         tdl_ir_destroy(&ir);
         tdl_builder_destroy(&s.b);
     }
@@ -162,6 +242,7 @@ int main(void)
 {
     check_fold();
     check_layout();
+    check_labels();
     check_sort();
     check_sort_stable();
     check_budget();
