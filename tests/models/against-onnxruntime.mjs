@@ -2,9 +2,9 @@
 // Holds what tdl-run gives for a model against what ONNX Runtime gives:
 //
 //     node against-onnxruntime.mjs TDL_RUN MODEL.onnx[=FLOAT32.onnx] DEVICE[,DEVICE...] \\
-//         INPUT=1,3,320,320...
+//         INPUT=1,3,320,320... [--OPTION VALUE]...
 //
-// from a folder that has onnxruntime-node. A model in float16 comes with the same in
+// from a folder that has onnxruntime-node. Options are for tdl-run. A model in float16 comes with the same in
 // float32 (to-float32.py), since ONNX Runtime rounds between operators. Inputs are numbers from 0 to 1, the same in
 // every run. Each output may differ by a thousandth of its largest element, or of a
 // thousandth where that is less: probabilities of nothing at all.
@@ -48,12 +48,14 @@ function random(count) { // Lehmer, MINSTD
     return data;
 }
 
-const [tdlRun, models, devices, ...shapes] = process.argv.slice(2);
+const [tdlRun, models, devices, ...rest] = process.argv.slice(2);
+const options = rest.findIndex(text => text.startsWith('--'));
+const shapes = options < 0 ? rest : rest.slice(0, options);
 const [model, reference = model] = models.split('=');
 const ort = createRequire(process.cwd() + '/')('onnxruntime-node');
 const session = await ort.InferenceSession.create(reference, { graphOptimizationLevel: 'basic' });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tdl-'));
-const feeds = {}, args = [];
+const feeds = {}, args = options < 0 ? [] : rest.slice(options);
 for (const text of shapes) {
     const at = text.lastIndexOf('='), name = text.slice(0, at);
     const dims = text.slice(at + 1).split(',').map(Number);

@@ -70,3 +70,14 @@ if fetched isnet; then
     [ -e isnet32.onnx ] || "$python" "$here/to-float32.py" "$root/models/isnet.onnx" isnet32.onnx
     against "isnet, 1024x1024" "$root/models/isnet.onnx=isnet32.onnx" cpu input=1,3,1024,1024
 fi
+if fetched matting; then
+    model=$root/models/rvm.json
+    "$python" "$here/tfjs-to-onnx.py" "$model" rvm.onnx 512x288 --nhwc downsample_ratio=1
+    against "matting, 512x288" "$model=rvm.onnx" cpu src=1,288,512,3 r1i=1,144,256,16 \
+        r2i=1,72,128,20 r3i=1,36,64,40 r4i=1,18,32,64 \
+        --input-size 512x288 --number downsample_ratio=1
+    "$python" "$here/tfjs-to-onnx.py" "$model" rvm.onnx 384x216 --nhwc downsample_ratio=1
+    against "matting, 384x216" "$model=rvm.onnx" cpu src=1,216,384,3 r1i=1,108,192,16 \
+        r2i=1,54,96,20 r3i=1,27,48,40 r4i=1,14,24,64 \
+        --input-size 384x216 --number downsample_ratio=1
+fi
