@@ -1,0 +1,463 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Random chains of TensorFlow Lite's operators: tflite-chains.py TDL-RUN [--keep FOLDER]
+
+The chains of chains.py and their references in plain Python, each node of which becomes one
+or more operators of TensorFlow Lite: what computes on channels stands between transpositions,
+as there these come last. Shapes are computed by operators here and there. TDL_TEST_SEED=N
+repeats a run, TDL_TEST_CASES=N sets how many chains there are.
+"""
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import chains  # noqa: E402
+import tflite_writer as lite  # noqa: E402
+
+CASES = 40
+# enum BuiltinOperator, and the options' number in the union
+(ADD, AVERAGE_POOL_2D, CONCATENATION, CONV_2D, DEPTHWISE_CONV_2D, DEPTH_TO_SPACE, FULLY_CONNECTED,
+ LOGISTIC, MAX_POOL_2D, MUL, RELU, RESHAPE, RESIZE_BILINEAR, SOFTMAX, TANH, PAD, GATHER, TRANSPOSE,
+ MEAN, SUB, SQUEEZE, STRIDED_SLICE, SPLIT, CAST, PRELU, MAXIMUM, ARG_MAX, SLICE, TRANSPOSE_CONV,
+ EXPAND_DIMS, RSQRT, SHAPE, REDUCE_MAX, ONE_HOT, RESIZE_NEAREST, SQUARED_DIFFERENCE, HARD_SWISH,
+ BATCH_MATMUL, BROADCAST_TO) = (
+     0, 1, 2, 3, 4, 5, 9, 14, 17, 18, 19, 22, 23, 25, 28, 34, 36, 39, 40, 41, 43, 45, 49, 53, 54,
+     55, 56, 65, 67, 70, 76, 77, 82, 85, 97, 99, 117, 126, 130)
+CONV_OPTIONS, DEPTHWISE_OPTIONS, POOL_OPTIONS, DENSE_OPTIONS, SOFTMAX_OPTIONS, JOIN_OPTIONS = \
+    1, 2, 5, 8, 9, 10
+BILINEAR_OPTIONS, RESHAPE_OPTIONS, GATHER_OPTIONS, REDUCER_OPTIONS, SQUEEZE_OPTIONS = \
+    15, 17, 23, 27, 30
+STRIDED_OPTIONS, SPLIT_OPTIONS, ONE_HOT_OPTIONS, BLOCK_OPTIONS, TRANSPOSE_CONV_OPTIONS = \
+    32, 35, 61, 94, 49
+SAME, VALID = lite.Byte(0), lite.Byte(1)
+TRUE = lite.Byte(1)
+
+
+class Skip(Exception):
+    """TensorFlow Lite has no such operator."""
+
+
+class Chain(chains.Chain):
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.model = lite.Model()
+        self.places = {}
+        self.places["x"] = self.model.tensor(self.x.shape, name="x")
+        self.model.inputs.append(self.places["x"])
+        self.same = False
+
+    # What makes files.
+
+    def constant(self, value, kind=1):
+        value.name = "w%d" % len(self.weights)
+        self.weights[value.name] = value, kind
+        self.places.pop(value.name, None)  # of one that a step took back
+        return value
+
+    def of(self, value):
+        """The tensor of a value."""
+        if value.name not in self.places:
+            value, kind = self.weights[value.name]
+            self.places[value.name] = self.floats(value.shape, value.data) if kind == 1 else \
+                self.list(value.data, value.shape)
+        return self.places[value.name]
+
+    def list(self, numbers, shape=None):
+        kind = self.random.choice([lite.INT32, lite.INT32, lite.INT64])
+        kind = lite.INT32 if shape is not None else kind
+        return self.model.tensor((len(numbers),) if shape is None else shape, kind,
+                                 data=[int(n) for n in numbers])
+
+    def ints32(self, *numbers, shape=None):
+        return self.model.tensor((len(numbers),) if shape is None else shape, lite.INT32,
+                                 data=numbers)
+
+    def floats(self, shape, data):
+        return self.model.tensor(shape, data=[chains.single(a) for a in data])
+
+    def emit(self, code, inputs, shape, options=(0, {}), kind=lite.FLOAT32, version=1):
+        y = self.model.tensor(shape, kind)
+        self.model.operator(code, inputs, [y], options, version)
+        return y
+
+    def node(self, kind, inputs, result, **attributes):
+        tensor = getattr(self, "lite_" + kind.lower(), None)
+        if tensor is None:
+            raise Skip
+        here = len(self.model.tensors), len(self.model.operators)
+        try:
+            self.places["v%d" % len(self.nodes)] = tensor(inputs, result, attributes)
+        except Skip:
+            del self.model.operators[here[1]:]  # what is left of them, nobody reads
+            raise
+        self.model.tensors[self.places["v%d" % len(self.nodes)]][3] = "v%d" % len(self.nodes)
+        return super().node(kind, inputs, result, **attributes)
+
+    def moved(self, tensor, shape, order):
+        """TRANSPOSE: the tensor, and its shape."""
+        shape = [shape[o] for o in order]
+        return self.emit(TRANSPOSE, [tensor, self.ints32(*order)], shape), shape
+
+    def shaped(self, tensor, shape, known=None):
+        """RESHAPE, by a list in the file, by options, or by one that is computed: where the
+        tensor's first size, `known`, stays, it may come from SHAPE."""
+        if known is not None and known[0] == shape[0] and self.random.random() < 0.5:
+            sizes = self.emit(SHAPE, [tensor], (len(known),), kind=lite.INT32)
+            first = self.emit(STRIDED_SLICE, [sizes] + [self.ints32(n) for n in (0, 1, 1)], (1,),
+                              (STRIDED_OPTIONS, {}), lite.INT32)
+            inputs = [tensor, first]
+            if len(shape) > 1:
+                inputs[1] = self.emit(CONCATENATION, [first, self.ints32(*shape[1:])],
+                                      (len(shape),), (JOIN_OPTIONS, {0: 0}), lite.INT32)
+        elif self.random.random() < 0.5:
+            inputs = [tensor, self.ints32(*shape)]
+        else:
+            return self.emit(RESHAPE, [tensor], shape, (RESHAPE_OPTIONS, {0: list(shape)}))
+        return self.emit(RESHAPE, inputs, shape)
+
+    # Moves.
+
+    def lite_transpose(self, inputs, y, attributes):
+        return self.moved(self.of(inputs[0]), inputs[0].shape, attributes["perm"])[0]
+
+    def lite_reshape(self, inputs, y, attributes):
+        return self.shaped(self.of(inputs[0]), y.shape, inputs[0].shape)
+
+    lite_flatten = lite_reshape
+
+    def lite_squeeze(self, inputs, y, attributes):
+        axes = [a - self.random.choice([0, inputs[0].rank]) for a in inputs[1].data]
+        return self.emit(SQUEEZE, [self.of(inputs[0])], y.shape, (SQUEEZE_OPTIONS, {0: axes}))
+
+    def lite_unsqueeze(self, inputs, y, attributes):
+        axis = inputs[1].data[0] - self.random.choice([0, y.rank])
+        return self.emit(EXPAND_DIMS, [self.of(inputs[0]), self.ints32(axis, shape=(
+            self.random.choice([(), (1,)])))], y.shape)
+
+    def lite_gather(self, inputs, y, attributes):
+        x, at = inputs
+        axis = attributes["axis"]
+        indices = self.ints32(*[i % x.shape[axis] for i in at.data], shape=at.shape)
+        return self.emit(GATHER, [self.of(x), indices], y.shape,
+                         (GATHER_OPTIONS, {0: axis - self.random.choice([0, x.rank])}))
+
+    def lite_slice(self, inputs, y, attributes):
+        x, start, _, axis = inputs
+        begin = [start.data[0] if i == axis.data[0] else 0 for i in range(x.rank)]
+        if self.random.random() < 0.5:
+            size = [-1 if b + s == n and self.random.random() < 0.5 else s
+                    for b, s, n in zip(begin, y.shape, x.shape)]
+            return self.emit(SLICE, [self.of(x), self.list(begin), self.list(size)], y.shape)
+        end = [b + s for b, s in zip(begin, y.shape)]
+        masks = {i: sum(1 << k for k in range(x.rank) if whole(k)) for i, whole in enumerate([
+            lambda k: begin[k] == 0 and self.random.random() < 0.3,
+            lambda k: end[k] == x.shape[k] and self.random.random() < 0.3])}
+        return self.emit(STRIDED_SLICE, [self.of(x), self.ints32(*begin), self.ints32(*end),
+                                         self.ints32(*[1] * x.rank)], y.shape,
+                         (STRIDED_OPTIONS, masks))
+
+    def lite_concat(self, inputs, y, attributes):
+        axis = attributes["axis"] - self.random.choice([0, y.rank])
+        return self.emit(CONCATENATION, [self.of(i) for i in inputs], y.shape,
+                         (JOIN_OPTIONS, {0: axis}))
+
+    def lite_split(self, inputs, y, attributes):
+        x, axis = inputs[0], attributes["axis"]
+        halves = [self.model.tensor(y.shape) for _ in range(2)]
+        self.model.operator(SPLIT, [self.ints32(axis, shape=()), self.of(x)], halves,
+                            (SPLIT_OPTIONS, {0: 2}))
+        middle = x.shape[axis] // 2
+        first = [x.at(chains.replaced(p, axis, p[axis])) for p in chains.places(y.shape)]
+        second = [x.at(chains.replaced(p, axis, p[axis] + middle)) for p in chains.places(y.shape)]
+        assert y.data in (first, second)
+        return halves[0 if y.data == first else 1]
+
+    def padded(self, tensor, shape, before, after):
+        if not any(before) and not any(after):
+            return tensor, list(shape)
+        shape = [b + s + a for b, s, a in zip(before, shape, after)]
+        pads = [n for pair in zip(before, after) for n in pair]
+        return self.emit(PAD, [tensor, self.list(pads, (len(shape), 2))], shape), shape
+
+    def lite_pad(self, inputs, y, attributes):
+        x, pads = inputs
+        pads = [n for pair in zip(pads.data[:x.rank], pads.data[x.rank:]) for n in pair]
+        return self.emit(PAD, [self.of(x), self.list(pads, (x.rank, 2))], y.shape)
+
+    def lite_expand(self, inputs, y, attributes):
+        return self.emit(BROADCAST_TO, [self.of(inputs[0]), self.ints32(*y.shape)], y.shape,
+                         version=2)
+
+    # Of elements.
+
+    def unary(code):
+        return lambda self, inputs, y, attributes: self.emit(code, [self.of(inputs[0])], y.shape)
+
+    def binary_of(code):
+        return lambda self, inputs, y, attributes: self.emit(
+            code, [self.of(i) for i in inputs], y.shape)
+
+    lite_relu, lite_sigmoid, lite_tanh, lite_hardswish = (
+        unary(RELU), unary(LOGISTIC), unary(TANH), unary(HARD_SWISH))
+    lite_add, lite_mul, lite_sub, lite_max, lite_prelu = (
+        binary_of(ADD), binary_of(MUL), binary_of(SUB), binary_of(MAXIMUM), binary_of(PRELU))
+
+    # On channels, which are last here; of three dimensions one more comes between.
+
+    def shape_of_windows(self, x, most=3):
+        n = x.rank - 2
+        kernel = [self.random.randint(1, min(most, s)) for s in x.shape[2:]]
+        strides = [self.random.choice([1, 1, 2]) for _ in range(n)]
+        self.same = self.random.random() < 0.5
+        total = [max(0, ((s + t - 1) // t - 1) * t + k - s) if self.same else 0
+                 for s, t, k in zip(x.shape[2:], strides, kernel)]
+        return kernel, [t // 2 for t in total] + [t - t // 2 for t in total], strides
+
+    def channels_last(self, x):
+        """Of four dimensions: the tensor and its shape."""
+        tensor, shape = self.of(x), x.shape
+        if x.rank == 3:
+            shape = (shape[0], shape[1], 1, shape[2])
+            tensor = self.shaped(tensor, shape)
+        return self.moved(tensor, shape, [0, 2, 3, 1])
+
+    def channels_second(self, tensor, shape, y):
+        tensor, shape = self.moved(tensor, shape, [0, 3, 1, 2])
+        return tensor if y.rank == 4 else self.shaped(tensor, y.shape)
+
+    def last_shape(self, y):
+        shape = y.shape if y.rank == 4 else (y.shape[0], y.shape[1], 1, y.shape[2])
+        return [shape[0], shape[2], shape[3], shape[1]]
+
+    def windows(self, attributes):
+        """Kernel and strides of two dimensions, and fields of options."""
+        kernel, strides = ([1] * (2 - len(attributes[k])) + list(attributes[k])
+                           for k in ("kernel_shape", "strides"))
+        return kernel, {0: SAME if self.same else VALID, 1: strides[1], 2: strides[0]}
+
+    def lite_conv(self, inputs, y, attributes):
+        x, w = inputs[:2]
+        kernel, options = self.windows(attributes)
+        tensor, _ = self.channels_last(x)
+        outputs, group = y.shape[1], attributes["group"]
+        filters = chains.Value((w.shape[0], w.shape[1]) + tuple(kernel), w.data)
+        if group == 1:
+            code, kind = CONV_2D, CONV_OPTIONS
+            data = chains.fill((outputs, *kernel, x.shape[1]),
+                               lambda p: filters.at((p[0], p[3], p[1], p[2])))
+        else:
+            if w.shape[1] != 1:
+                raise Skip
+            code, kind = DEPTHWISE_CONV_2D, DEPTHWISE_OPTIONS
+            data = chains.fill((1, *kernel, outputs),
+                               lambda p: filters.at((p[3], 0, p[1], p[2])))
+            options[3] = outputs // x.shape[1]
+        bias = inputs[2].data if len(inputs) > 2 else [0.0] * outputs
+        given = [tensor, self.floats(data.shape, data.data)]
+        if len(inputs) > 2 or self.random.random() < 0.5:
+            given.append(self.floats((outputs,), bias))
+        tensor = self.emit(code, given, self.last_shape(y), (kind, options))
+        return self.channels_second(tensor, self.last_shape(y), y)
+
+    def lite_convtranspose(self, inputs, y, attributes):
+        x, w = inputs
+        self.same = False
+        kernel, options = self.windows(attributes)
+        tensor, _ = self.channels_last(x)
+        filters = chains.Value(w.shape[:2] + tuple(kernel), w.data)
+        data = chains.fill((w.shape[1], *kernel, w.shape[0]),
+                           lambda p: filters.at((p[3], p[0], p[1], p[2])))
+        shape = self.last_shape(y)
+        tensor = self.emit(TRANSPOSE_CONV, [self.ints32(*shape), self.floats(data.shape, data.data),
+                                            tensor], shape, (TRANSPOSE_CONV_OPTIONS, options))
+        return self.channels_second(tensor, shape, y)
+
+    def lite_maxpool(self, inputs, y, attributes, code=MAX_POOL_2D):
+        kernel, options = self.windows(attributes)
+        options.update({3: kernel[1], 4: kernel[0]})
+        tensor, _ = self.channels_last(inputs[0])
+        tensor = self.emit(code, [tensor], self.last_shape(y), (POOL_OPTIONS, options))
+        return self.channels_second(tensor, self.last_shape(y), y)
+
+    def lite_averagepool(self, inputs, y, attributes):
+        return self.lite_maxpool(inputs, y, attributes, AVERAGE_POOL_2D)
+
+    def reduced(self, code, tensor, axes, shape, keep, rank):
+        axes = [a - self.random.choice([0, rank]) for a in axes]
+        return self.emit(code, [tensor, self.ints32(*axes)], shape,
+                         (REDUCER_OPTIONS, {0: lite.Byte(keep)}))
+
+    def lite_globalaveragepool(self, inputs, y, attributes, code=MEAN):
+        return self.reduced(code, self.of(inputs[0]), range(2, y.rank), y.shape, 1, y.rank)
+
+    def lite_globalmaxpool(self, inputs, y, attributes):
+        return self.lite_globalaveragepool(inputs, y, attributes, REDUCE_MAX)
+
+    def scaled(self, tensor, shape, factors, terms):
+        tensor = self.emit(MUL, [tensor, factors], shape)
+        return self.emit(ADD, [tensor, terms], shape)
+
+    def lite_batchnormalization(self, inputs, y, attributes):
+        x, scale, bias, mean, variance = inputs
+        a = [s / math.sqrt(v + 1e-5) for s, v in zip(scale.data, variance.data)]
+        b = [t - m * f for t, m, f in zip(bias.data, mean.data, a)]
+        shape = (len(a),) + (1,) * (x.rank - 2)
+        return self.scaled(self.of(x), y.shape, self.floats(shape, a), self.floats(shape, b))
+
+    def normal(self, x, axes, factors, terms):
+        tensor, few = self.of(x), [1 if i in axes else s for i, s in enumerate(x.shape)]
+        mean = self.reduced(MEAN, tensor, axes, few, 1, x.rank)
+        squares = self.emit(SQUARED_DIFFERENCE, [tensor, mean], x.shape)
+        variance = self.reduced(MEAN, squares, axes, few, 1, x.rank)
+        variance = self.emit(ADD, [variance, self.floats((), [0.1])], few)
+        tensor = self.emit(SUB, [tensor, mean], x.shape)
+        tensor = self.emit(MUL, [tensor, self.emit(RSQRT, [variance], few)], x.shape)
+        return self.scaled(tensor, x.shape, factors, terms)
+
+    def lite_instancenormalization(self, inputs, y, attributes):
+        shape = (y.shape[1],) + (1,) * (y.rank - 2)
+        return self.normal(inputs[0], range(2, y.rank),
+                           *(self.floats(shape, v.data) for v in inputs[1:]))
+
+    def lite_layernormalization(self, inputs, y, attributes):
+        return self.normal(inputs[0], range(attributes["axis"], y.rank),
+                           *(self.of(v) for v in inputs[1:]))
+
+    def lite_resize(self, inputs, y, attributes):
+        x = inputs[0]
+        if list(x.shape[:2]) != list(y.shape[:2]):
+            raise Skip
+        if attributes["mode"] == "linear" and (len(inputs) < 4 or attributes[
+                "keep_aspect_ratio_policy"] != "stretch"):
+            raise Skip
+        tensor, _ = self.channels_last(x)
+        shape = self.last_shape(y)
+        linear = attributes["mode"] == "linear"
+        tensor = self.emit(RESIZE_BILINEAR if linear else RESIZE_NEAREST,
+                           [tensor, self.ints32(*shape[1:3])], shape,
+                           (BILINEAR_OPTIONS, {3: TRUE}) if linear else (74, {}), version=3)
+        return self.channels_second(tensor, shape, y)
+
+    def lite_depthtospace(self, inputs, y, attributes):
+        tensor, _ = self.channels_last(inputs[0])
+        tensor = self.emit(DEPTH_TO_SPACE, [tensor], self.last_shape(y),
+                           (BLOCK_OPTIONS, {0: 2}))
+        return self.channels_second(tensor, self.last_shape(y), y)
+
+    # Along a dimension.
+
+    def lite_softmax(self, inputs, y, attributes):
+        axis, options = attributes["axis"] % y.rank, (SOFTMAX_OPTIONS, {0: 1.0})
+        if axis == y.rank - 1:
+            return self.emit(SOFTMAX, [self.of(inputs[0])], y.shape, options)
+        order = list(range(y.rank))
+        order[axis], order[-1] = order[-1], order[axis]
+        tensor, shape = self.moved(self.of(inputs[0]), y.shape, order)
+        tensor = self.emit(SOFTMAX, [tensor], shape, options)
+        return self.moved(tensor, shape, order)[0]
+
+    def lite_reducemean(self, inputs, y, attributes, code=MEAN):
+        x, axes = inputs
+        return self.reduced(code, self.of(x), axes.data, y.shape, attributes["keepdims"], x.rank)
+
+    def lite_reducemax(self, inputs, y, attributes):
+        return self.lite_reducemean(inputs, y, attributes, REDUCE_MAX)
+
+    def lite_argmax(self, inputs, y, attributes):
+        x, axis = inputs[0], attributes["axis"]
+        shape = x.shape[:axis] + x.shape[axis + 1:]
+        kind = self.random.choice([lite.INT32, lite.INT64])
+        tensor = self.emit(ARG_MAX, [self.of(x), self.ints32(axis, shape=())], shape,
+                           (40, {0: lite.Byte(kind)}), kind)
+        if attributes["keepdims"]:
+            tensor = self.emit(EXPAND_DIMS, [tensor, self.ints32(axis)], y.shape, kind=kind)
+        return tensor
+
+    def lite_onehot(self, inputs, y, attributes):
+        most, depth, values = inputs
+        axis = attributes["axis"]
+        axis = -1 if axis == most.rank else axis
+        return self.emit(ONE_HOT, [self.of(most), self.ints32(*depth.data, shape=()),
+                                   self.floats((), values.data[1:]),
+                                   self.floats((), values.data[:1])], y.shape,
+                         (ONE_HOT_OPTIONS, {0: axis}))
+
+    def lite_cast(self, inputs, y, attributes):
+        return self.emit(CAST, [self.of(inputs[0])], y.shape)
+
+    def lite_matmul(self, inputs, y, attributes):
+        left, right = inputs
+        if left.rank < 2 or right.rank < 2:
+            raise Skip
+        if right.rank == 2 and right.name in self.weights and self.random.random() < 0.5:
+            turned = chains.fill(right.shape[::-1], lambda p: right.at(p[::-1]))
+            return self.emit(FULLY_CONNECTED, [self.of(left), self.floats(turned.shape,
+                                                                          turned.data)],
+                             y.shape, (DENSE_OPTIONS, {2: TRUE}), version=5)
+        return self.emit(BATCH_MATMUL, [self.of(left), self.of(right)], y.shape)
+
+    def lite_gemm(self, inputs, y, attributes):
+        return self.emit(FULLY_CONNECTED, [self.of(i) for i in inputs], y.shape,
+                         (DENSE_OPTIONS, {}))
+
+    def step(self):
+        while True:
+            before = self.last, len(self.values), len(self.nodes), len(self.text)
+            try:
+                return super().step()
+            except Skip:
+                self.last = before[0]
+                del self.values[before[1]:], self.nodes[before[2]:], self.text[before[3]:]
+
+
+def check(tdl_run, folder, seed):
+    chain = Chain(seed)
+    chain.grow()
+    outputs = [chain.last]
+    more = [v for v in chain.values[1:-1] if v is not chain.last]
+    if more and chain.random.random() < 0.5:
+        outputs.append(chain.random.choice(more))
+    base = os.path.join(folder, "%d" % seed)
+    chain.model.outputs = [chain.places[o.name] for o in outputs]
+    with open(base + ".tflite", "wb") as f:
+        f.write(chain.model.file())
+    chains.write_npy(base + ".x.npy", chain.x.shape, chain.x.data)
+    line = [tdl_run, "-p", "fp32", base + ".tflite", "-i", "x=" + base + ".x.npy"]
+    if chain.random.random() < 0.3:
+        line.append("-n")
+    for o in outputs:
+        line += ["-o", "%s=%s.%s.npy" % (o.name, base, o.name)]
+    what = "seed %d, x%s %s" % (seed, list(chain.x.shape), " ".join(chain.text))
+    run = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         check=False)
+    if run.returncode:
+        return "%s: exit status %d, %s" % (what, run.returncode, run.stderr.strip())
+    for o in outputs:
+        wrong = chains.differences(chains.read_npy("%s.%s.npy" % (base, o.name)), o)
+        if wrong:
+            return "%s: %s: %s" % (what, o.name, wrong)
+    return None
+
+
+def main():
+    first = int(os.environ.get("TDL_TEST_SEED") or random.randrange(2 ** 31))
+    count = int(os.environ.get("TDL_TEST_CASES") or CASES)
+    print("TDL_TEST_SEED=%d" % first)
+    keep = sys.argv[3] if sys.argv[2:3] == ["--keep"] else None
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(first, first + count):
+            wrong = check(sys.argv[1], keep or folder, seed)
+            if wrong:
+                failures += 1
+                print("FAIL:", wrong)
+    print("%d chains, %d failures" % (count, failures))
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Small TensorFlow Lite files, written down field by field: numbers are those of the public
+schema (schema.fbs). As tflite-writer.c does for tests in C."""
+import struct
+
+FLOAT32, INT32, INT64 = 0, 2, 4
+
+
+class Byte(int):
+    """A scalar of one byte; others have four."""
+
+
+class Long(int):
+    """Of eight."""
+
+
+class Flatbuffer:
+    """Grows forwards: a table, then what it points to. Tables are dicts of fields by number,
+    vectors are lists of one kind, strings and bytes are bytes."""
+
+    def __init__(self):
+        self.data = bytearray()
+
+    def align(self, size, ahead=0):
+        self.data += bytes(-(len(self.data) + ahead) % size)
+
+    def table(self, fields):
+        count = max(fields, default=-1) + 1
+        self.align(8)
+        vtable = len(self.data)
+        self.data += struct.pack("<HH", 4 + 2 * count, 8 + 8 * count)
+        self.data += b"".join(struct.pack("<H", 8 + 8 * i if i in fields else 0)
+                              for i in range(count))
+        self.align(8)
+        start = len(self.data)
+        self.data += struct.pack("<iI", start - vtable, 0) + bytes(8 * count)
+        for i, value in fields.items():
+            self.put(start + 8 + 8 * i, value)
+        return start
+
+    def put(self, slot, value):
+        if isinstance(value, (int, float)):
+            kind = "f" if isinstance(value, float) else "B" if isinstance(value, Byte) else \
+                "q" if isinstance(value, Long) else "i"
+            struct.pack_into("<" + kind, self.data, slot, value)
+            return
+        place = self.table(value) if isinstance(value, dict) else self.vector(value)
+        struct.pack_into("<I", self.data, slot, place - slot)
+
+    def vector(self, value):
+        raw = value.encode() if isinstance(value, str) else value
+        self.align(16 if isinstance(value, bytes) else 4, 4)
+        start = len(self.data)
+        self.data += struct.pack("<I", len(raw))
+        if isinstance(raw, bytes):
+            self.data += raw + (b"\0" if isinstance(value, str) else b"")
+        elif raw and isinstance(raw[0], dict):
+            self.data += bytes(4 * len(raw))
+            for i, child in enumerate(raw):
+                self.put(start + 4 + 4 * i, child)
+        else:
+            self.data += struct.pack("<%di" % len(raw), *raw)
+        return start
+
+
+class Model:
+    """Tensors and operators in their order; what is added gives a tensor's number."""
+
+    def __init__(self):
+        self.tensors, self.buffers, self.operators, self.codes = [], [{}], [], []
+        self.inputs, self.outputs = [], []
+
+    def tensor(self, shape, kind=FLOAT32, name=None, data=None):
+        table = {0: list(shape), 1: Byte(kind)}
+        if data is not None:
+            letter = {FLOAT32: "f", INT32: "i", INT64: "q"}[kind]
+            table[2] = len(self.buffers)
+            self.buffers.append({0: struct.pack("<%d%s" % (len(data), letter), *data)})
+        if name:
+            table[3] = name
+        self.tensors.append(table)
+        return len(self.tensors) - 1
+
+    def operator(self, code, inputs, outputs, options=(0, {}), version=1):
+        """`options`: the number in the union, and the fields."""
+        key = (code, version)
+        if key not in self.codes:
+            self.codes.append(key)
+        table = {0: self.codes.index(key), 1: list(inputs), 2: list(outputs)}
+        if options[0]:
+            table.update({3: Byte(options[0]), 4: options[1]})
+        self.operators.append(table)
+
+    def file(self):
+        codes = [{0: Byte(min(code, 127)), 2: version, 3: code} for code, version in self.codes]
+        graph = {0: self.tensors, 1: self.inputs, 2: self.outputs, 3: self.operators}
+        buffer = Flatbuffer()
+        buffer.data += struct.pack("<I4s", 0, b"TFL3")
+        root = buffer.table({0: 3, 1: codes, 2: [graph], 4: self.buffers})
+        struct.pack_into("<I", buffer.data, 0, root)
+        return bytes(buffer.data)
