@@ -28,7 +28,7 @@
 frames_for_cpus='frame-(from|tensor|compose|composer|edges|foreground|mask)-cpu'
 frames_for_gpus='frame-.*-gpu'
 # Vulkan compiles for minutes; the CPU's twins run every time.
-long_models='tfjs|tdl-run|onnx-light|person-(square|landscape)-intermediates'
+long_models='tfjs|tflite-chains|tdl-run|onnx-light|person-(square|landscape)-intermediates'
 # The element's tests that never call Vulkan.
 element_without='element-(cpu-.*|rooms|caps|files|presets|fit|modelinfo|no-models|mapped|failing|threads|gst-presets)'
 # Pipelines whose every frame passes through Vulkan.
@@ -38,7 +38,7 @@ never_sanitized='engine-(cpu-)?unload|engine-(headers|rooms|specs|reference)|ele
 # Runs on Vulkan whose host code the CPU's twin has, too.
 sanitized_on_cpu="$long_models|$frames_for_gpus"
 sanitized_on_cpu+='|engine-(builder|compact|conv|definitions|filling|fuse|fused|hostile|numbers|ops.*|passes|plan-models|resize|weights)'
-sanitized_on_cpu+='|onnx-(attention|chains|nodes|rows)|person-(square|landscape)-network'
+sanitized_on_cpu+='|onnx-(attention|chains|nodes|rows)|tflite-chains|person-(square|landscape)-network'
 sanitized_on_cpu+='|element-(background|batches|closed|decode|edges|errors|foreground|formats|inputs|ladder|live|load|mask-pad|meta|metas|model-io|overlay|pictures|presence|properties|stream|yolo)'
 # Long with sanitizers. The readers meet hostile files in `fuzz`, too; the others run plainly.
 long_sanitized='tools|(onnx|tflite)-hostile|person-steady|engine-cpu-outline|engine-tune-models'
