@@ -349,6 +349,15 @@ struct tdl_op {
      * others reach it as values in packs. */
     uint32_t weight_slots;
 
+    /* What devices ask that run operators as they are, on values in the order of their shapes. */
+
+    /* It computes in float32, whatever floats its inputs and output are: so may they be. True
+     * of all that have `reference`. */
+    bool floats;
+    /* Axis i of its images, all of rank 4, becomes axis place[i]: let the options say what they
+     * say now. False, and nothing changed, where they cannot. NULL: they never can. */
+    bool (*renumber)(struct tdl_node *node, const uint32_t place[4]);
+
     /* What passes ask. */
 
     /* Its output is its input under another shape: nothing moves. */

@@ -91,6 +91,15 @@ static bool stack(struct tdl_node *n, uint32_t stacked)
     return tdl_stack_first(n, stacked) && n->attr.arg.axis > 0;
 }
 
+static bool renumber(struct tdl_node *n, const uint32_t place[4])
+{
+    uint32_t *axis = &n->attr.arg.axis;
+    if (!n->attr.arg.keep_dimensions && !tdl_renumber_keeps_order(~(1u << *axis) & 15, place))
+        return false;
+    *axis = place[*axis];
+    return true;
+}
+
 const struct tdl_op tdl_op_arg_max = {
     .name = "argMax",
     .storage = TDL_STORAGE_LINEAR,
@@ -99,6 +108,8 @@ const struct tdl_op tdl_op_arg_max = {
     .reads_packs = over_channels,
     .lower = lower,
     .reference_linear = reference_linear,
+    .floats = true,
+    .renumber = renumber,
 };
 const struct tdl_op tdl_op_arg_min = {
     .name = "argMin",
@@ -108,6 +119,8 @@ const struct tdl_op tdl_op_arg_min = {
     .reads_packs = over_channels,
     .lower = lower,
     .reference_linear = reference_linear,
+    .floats = true,
+    .renumber = renumber,
 };
 
 static struct tdl_operand *add(struct tdl_builder *b, const struct tdl_op *op,

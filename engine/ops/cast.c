@@ -66,6 +66,7 @@ const struct tdl_op tdl_op_cast = {
     .lower = lower,
     .storage = TDL_STORAGE_LINEAR,
     .reference_linear = reference,
+    .renumber = tdl_renumber_freely,
 };
 
 struct tdl_operand *tdl_builder_cast(struct tdl_builder *b, struct tdl_operand *input,

@@ -108,6 +108,12 @@ static bool stack(struct tdl_node *n, uint32_t stacked)
     return n->attr.concat.axis > 0 && stacked == (1u << n->input_count) - 1;
 }
 
+static bool renumber(struct tdl_node *n, const uint32_t place[4])
+{
+    n->attr.concat.axis = place[n->attr.concat.axis];
+    return true;
+}
+
 const struct tdl_op tdl_op_concat = {
     .name = "concat",
     .infer = infer,
@@ -116,6 +122,7 @@ const struct tdl_op tdl_op_concat = {
     .lower = lower,
     .storage = TDL_STORAGE_EITHER,
     .reference_linear = reference,
+    .renumber = renumber,
 };
 
 /* A node takes so many; more are joined in groups, and these again. */

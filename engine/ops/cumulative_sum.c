@@ -84,6 +84,7 @@ const struct tdl_op tdl_op_cumulative_sum = {
     .stack = stack,
     .lower = lower,
     .reference_linear = reference_linear,
+    .floats = true,
 };
 
 struct tdl_operand *tdl_builder_cumulative_sum(struct tdl_builder *b, struct tdl_operand *input,

@@ -123,7 +123,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     {                                                                                              \
         .name = NAME, .infer = infer, .resize = tdl_resize_freely, .stack = tdl_stack_first,       \
         .lower = lower, .storage = TDL_STORAGE_EITHER, .on_channels = true,                        \
-        .reference_linear = reference                                                              \
+        .reference_linear = reference, .renumber = tdl_renumber_freely                             \
     }
 const struct tdl_op tdl_op_depth_to_space = BLOCKS("depthToSpace");
 const struct tdl_op tdl_op_space_to_depth = BLOCKS("spaceToDepth");

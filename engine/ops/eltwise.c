@@ -224,6 +224,16 @@ static bool stack(struct tdl_node *n, uint32_t stacked)
     return tdl_stack_broadcast(n, stacked);
 }
 
+static bool renumber(struct tdl_node *n, const uint32_t place[4])
+{
+    if (tdl_function_of(n) != TDL_EXPAND)
+        return n->output->desc.rank == 4;
+    if (n->attr.shape.rank != 4)
+        return false;
+    tdl_renumber_list(n->attr.shape.size, place);
+    return true;
+}
+
 #define ROW(function, text)                                                                        \
     [function] = {                                                                                 \
         .name = text,                                                                              \
@@ -233,6 +243,7 @@ static bool stack(struct tdl_node *n, uint32_t stacked)
         .lower = lower,                                                                            \
         .storage = TDL_STORAGE_EITHER,                                                             \
         .reference_linear = tdl_eltwise_reference,                                                 \
+        .renumber = renumber,                                                                      \
     }
 const struct tdl_op tdl_op_eltwise[TDL_FUNCTIONS] = {
     ROW(TDL_IDENTITY, "identity"),

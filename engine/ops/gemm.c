@@ -57,6 +57,7 @@ const struct tdl_op tdl_op_gemm = {
     .reference_linear = tdl_matmul_reference,
     .macs = tdl_matmul_macs,
     .activation = tdl_matmul_activation,
+    .floats = true,
 };
 
 struct tdl_operand *tdl_builder_gemm(struct tdl_builder *b, struct tdl_operand *x,

@@ -252,6 +252,18 @@ static bool stack(struct tdl_node *n, uint32_t stacked)
     return tdl_stack_first(n, stacked) && !(n->attr.norm.axes & 1);
 }
 
+/* Scale and bias are of the axes in their order. */
+static bool renumber(struct tdl_node *n, const uint32_t place[4])
+{
+    const uint32_t axes = n->attr.norm.axes;
+    const bool affine =
+        n->inputs[TDL_NORM_SCALE] || (n->input_count > TDL_NORM_BIAS && n->inputs[TDL_NORM_BIAS]);
+    if (affine && !tdl_renumber_keeps_order(axes, place))
+        return false;
+    n->attr.norm.axes = tdl_renumber_axes(axes, place);
+    return true;
+}
+
 const struct tdl_op tdl_op_layer_normalization = {
     .name = "layerNormalization",
     .infer = infer,
@@ -263,6 +275,8 @@ const struct tdl_op tdl_op_layer_normalization = {
     .reference_linear = reference,
     .weight_slots = TDL_NORM_WEIGHTS,
     .activation = tdl_norm_activation,
+    .floats = true,
+    .renumber = renumber,
 };
 
 struct tdl_operand *tdl_builder_layer_normalization(

@@ -527,6 +527,7 @@ const struct tdl_op tdl_op_matmul = {
     .reference_linear = tdl_matmul_reference,
     .macs = tdl_matmul_macs,
     .activation = tdl_matmul_activation,
+    .floats = true,
 };
 
 struct tdl_operand *tdl_builder_matmul(struct tdl_builder *b, struct tdl_operand *x,

@@ -17,6 +17,14 @@ extern const struct tdl_op tdl_op_eltwise[]; /* by enum tdl_function, eltwise.h 
 
 /* Shared by the operators' files. */
 
+/* For tdl_op.renumber(): of a number for each axis; of axes, a bit each; and whether these
+ * stay in their order. */
+void tdl_renumber_list(uint32_t list[4], const uint32_t place[4]);
+uint32_t tdl_renumber_axes(uint32_t axes, const uint32_t place[4]);
+bool tdl_renumber_keeps_order(uint32_t axes, const uint32_t place[4]);
+/* The options say nothing of axes. */
+bool tdl_renumber_freely(struct tdl_node *node, const uint32_t place[4]);
+
 /* The activation's value at x, from its definition. */
 float tdl_activate(enum tdl_activation activation, float x);
 const char *tdl_activation_name(enum tdl_activation activation);

@@ -114,6 +114,13 @@ static bool stack(struct tdl_node *n, uint32_t stacked)
     return tdl_stack_first(n, stacked) && !n->attr.pad.before[0] && !n->attr.pad.after[0];
 }
 
+static bool renumber(struct tdl_node *n, const uint32_t place[4])
+{
+    tdl_renumber_list(n->attr.pad.before, place);
+    tdl_renumber_list(n->attr.pad.after, place);
+    return true;
+}
+
 const struct tdl_op tdl_op_pad = {
     .name = "pad",
     .infer = infer,
@@ -123,6 +130,7 @@ const struct tdl_op tdl_op_pad = {
     .storage = TDL_STORAGE_EITHER,
     .can_pack = can_pack,
     .reference_linear = reference,
+    .renumber = renumber,
 };
 
 struct tdl_operand *tdl_builder_pad(struct tdl_builder *b, struct tdl_operand *input,

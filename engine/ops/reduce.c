@@ -335,6 +335,15 @@ static bool stack(struct tdl_node *n, uint32_t stacked)
     return tdl_stack_first(n, stacked) && !(n->attr.reduce.axes & 1);
 }
 
+static bool renumber(struct tdl_node *n, const uint32_t place[4])
+{
+    if (!n->attr.reduce.keep_dimensions &&
+        !tdl_renumber_keeps_order(~n->attr.reduce.axes & 15, place))
+        return false;
+    n->attr.reduce.axes = tdl_renumber_axes(n->attr.reduce.axes, place);
+    return true;
+}
+
 const struct tdl_op tdl_op_reduce = {
     .name = "reduce",
     .storage = TDL_STORAGE_EITHER,
@@ -344,6 +353,8 @@ const struct tdl_op tdl_op_reduce = {
     .lower = lower,
     .reference_linear = reference_linear,
     .work = work,
+    .floats = true,
+    .renumber = renumber,
 };
 
 /* An image may lie in packs, which have rank 4: the reduced dimensions stay

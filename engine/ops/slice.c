@@ -77,6 +77,17 @@ static bool stack(struct tdl_node *n, uint32_t stacked)
     return true;
 }
 
+static bool renumber(struct tdl_node *n, const uint32_t place[4])
+{
+    uint32_t steps[4];
+    memcpy(steps, n->attr.slice.step, sizeof(steps));
+    tdl_renumber_list(n->attr.slice.start, place);
+    tdl_renumber_list(n->attr.slice.size, place);
+    tdl_renumber_list(steps, place);
+    memcpy(n->attr.slice.step, steps, sizeof(steps));
+    return true;
+}
+
 const struct tdl_op tdl_op_slice = {
     .name = "slice",
     .infer = infer,
@@ -85,6 +96,7 @@ const struct tdl_op tdl_op_slice = {
     .storage = TDL_STORAGE_EITHER,
     .reference_linear = reference,
     .work = tdl_output_work,
+    .renumber = renumber,
 };
 
 struct tdl_operand *tdl_builder_slice(struct tdl_builder *b, struct tdl_operand *input,

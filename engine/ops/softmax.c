@@ -107,6 +107,12 @@ static bool stack(struct tdl_node *n, uint32_t stacked)
     return tdl_stack_first(n, stacked) && n->attr.softmax.axis > 0;
 }
 
+static bool renumber(struct tdl_node *n, const uint32_t place[4])
+{
+    n->attr.softmax.axis = place[n->attr.softmax.axis];
+    return true;
+}
+
 const struct tdl_op tdl_op_softmax = {
     .name = "softmax",
     .storage = TDL_STORAGE_EITHER,
@@ -115,6 +121,8 @@ const struct tdl_op tdl_op_softmax = {
     .stack = stack,
     .lower = lower,
     .reference_linear = reference_linear,
+    .floats = true,
+    .renumber = renumber,
 };
 
 struct tdl_operand *tdl_builder_softmax(struct tdl_builder *b, struct tdl_operand *input,

@@ -26,6 +26,7 @@ struct axis {
 };
 
 struct state {
+    bool transposed;
     struct axis y, x;
     struct tdl_dims in, out;
     uint32_t groups, in_group, out_group;
@@ -48,7 +49,7 @@ static const struct tdl_conv2d_params *params_of(const struct tdl_node *n)
 static enum tdl_result resolve(const struct tdl_node *n, struct state *s)
 {
     const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
-    const bool transposed = n->op == &tdl_op_conv_transpose2d;
+    const bool transposed = s->transposed;
     const struct tdl_conv_transpose2d_params *t = &n->attr.conv_transpose;
     struct tdl_conv_geometry g = {0};
     s->in = tdl_operand_dims(n->inputs[0]);
@@ -86,7 +87,7 @@ static float weight_at(const struct tdl_node *n, const struct state *s, uint32_t
                        uint32_t tap, uint32_t i, uint32_t o)
 {
     const float *f = n->inputs[TDL_CONV_FILTER]->data;
-    if (n->op == &tdl_op_conv_transpose2d)
+    if (s->transposed)
         return f[((size_t)o * s->taps + tap) * s->in.c + group * s->in_group + i];
     return f[(((size_t)group * s->out_group + o) * s->taps + tap) * s->in_group + i];
 }
@@ -117,11 +118,12 @@ static void pack_depthwise(const struct tdl_node *n, const struct state *s, floa
     }
 }
 
-static enum tdl_result prepare(const struct tdl_node *n, struct tdl_cpu_prepared *out)
+static enum tdl_result prepare_any(const struct tdl_node *n, bool transposed,
+                                   struct tdl_cpu_prepared *out)
 {
     const uint32_t columns = tdl_cpu_hot()->columns;
     const enum tdl_activation a = *n->op->activation((struct tdl_node *)n);
-    struct state base = {0};
+    struct state base = {.transposed = transposed};
     enum tdl_result r = resolve(n, &base);
     if (r != TDL_OK)
         return r;
@@ -145,6 +147,16 @@ static enum tdl_result prepare(const struct tdl_node *n, struct tdl_cpu_prepared
     else
         pack(n, s, columns, out->packed);
     return TDL_OK;
+}
+
+static enum tdl_result prepare(const struct tdl_node *n, struct tdl_cpu_prepared *out)
+{
+    return prepare_any(n, false, out);
+}
+
+static enum tdl_result prepare_transposed(const struct tdl_node *n, struct tdl_cpu_prepared *out)
+{
+    return prepare_any(n, true, out);
 }
 
 /* ------------------------------------------------------------------- running */
@@ -321,6 +333,13 @@ static bool takes(const struct tdl_node *n)
 const struct tdl_cpu_kernel tdl_cpu_conv = {
     .takes = takes,
     .prepare = prepare,
+    .run = run,
+    .packs = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
+};
+
+const struct tdl_cpu_kernel tdl_cpu_conv_transpose = {
+    .takes = takes,
+    .prepare = prepare_transposed,
     .run = run,
     .packs = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
 };

@@ -221,10 +221,9 @@ static void image_strides(const struct tdl_operand *o, int64_t out[4])
 
 /* Rows and columns of the wide image are those of blocks and those in a block: six
  * dimensions, which are put in the order of the output. */
-static void run_blocks(const struct tdl_cpu_call *call)
+static void run_blocks(const struct tdl_cpu_call *call, bool to_space)
 {
     const struct tdl_node *n = call->node;
-    const bool to_space = n->op == &tdl_op_depth_to_space;
     const bool depth_first = n->attr.blocks.order == TDL_BLOCK_DEPTH_FIRST;
     const struct tdl_operand *deep = to_space ? n->inputs[0] : n->output;
     const struct tdl_dims d = tdl_operand_dims(deep);
@@ -256,6 +255,16 @@ static void run_blocks(const struct tdl_cpu_call *call)
         s.stride[at] = to_space ? parts[i].deep : parts[i].wide;
     }
     move_strided(call, &s);
+}
+
+static void run_depth_to_space(const struct tdl_cpu_call *call)
+{
+    run_blocks(call, true);
+}
+
+static void run_space_to_depth(const struct tdl_cpu_call *call)
+{
+    run_blocks(call, false);
 }
 
 /* ------------------------------------------------------------------- concat */
@@ -316,5 +325,6 @@ static void run_concat(const struct tdl_cpu_call *call)
 const struct tdl_cpu_kernel tdl_cpu_slice = {.run = run_slice};
 const struct tdl_cpu_kernel tdl_cpu_transpose = {.run = run_transpose};
 const struct tdl_cpu_kernel tdl_cpu_tile = {.run = run_tile};
-const struct tdl_cpu_kernel tdl_cpu_blocks = {.run = run_blocks};
+const struct tdl_cpu_kernel tdl_cpu_depth_to_space = {.run = run_depth_to_space};
+const struct tdl_cpu_kernel tdl_cpu_space_to_depth = {.run = run_space_to_depth};
 const struct tdl_cpu_kernel tdl_cpu_concat = {.run = run_concat};

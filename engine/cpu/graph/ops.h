@@ -1,32 +1,55 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The operators that are computed here: rows of the table in ops.c. */
+/*
+ * The operators that have code of their own here, each with its kernel, tdl_cpu_…; of several
+ * the first that takes the node. The others run by their references.
+ */
 #ifndef TDL_CPU_OPS_H
 #define TDL_CPU_OPS_H
 
 #include "graph.h"
 
-extern const struct tdl_cpu_kernel tdl_cpu_arg;
-extern const struct tdl_cpu_kernel tdl_cpu_batch_normalization;
-extern const struct tdl_cpu_kernel tdl_cpu_blocks;
-extern const struct tdl_cpu_kernel tdl_cpu_cast;
-extern const struct tdl_cpu_kernel tdl_cpu_concat;
-extern const struct tdl_cpu_kernel tdl_cpu_conv;
-extern const struct tdl_cpu_kernel tdl_cpu_cumulative_sum;
-extern const struct tdl_cpu_kernel tdl_cpu_eltwise;
-extern const struct tdl_cpu_kernel tdl_cpu_instance_normalization;
-extern const struct tdl_cpu_kernel tdl_cpu_layer_normalization;
-extern const struct tdl_cpu_kernel tdl_cpu_matmul;
-extern const struct tdl_cpu_kernel tdl_cpu_pad;
-extern const struct tdl_cpu_kernel tdl_cpu_pointwise;
-extern const struct tdl_cpu_kernel tdl_cpu_pool;
-extern const struct tdl_cpu_kernel tdl_cpu_reduce;
-extern const struct tdl_cpu_kernel tdl_cpu_repack;
-extern const struct tdl_cpu_kernel tdl_cpu_resample;
-extern const struct tdl_cpu_kernel tdl_cpu_slice;
-extern const struct tdl_cpu_kernel tdl_cpu_softmax;
-extern const struct tdl_cpu_kernel tdl_cpu_tile;
-extern const struct tdl_cpu_kernel tdl_cpu_top_k;
-extern const struct tdl_cpu_kernel tdl_cpu_transpose;
-extern const struct tdl_cpu_kernel tdl_cpu_winograd;
+/* clang-format off */
+#define TDL_CPU_OPS(OP)                                                                            \
+    OP(arg_max, arg_max)                                                                           \
+    OP(arg_min, arg_min)                                                                           \
+    OP(average_pool2d, average_pool)                                                               \
+    OP(batch_normalization, batch_normalization)                                                   \
+    OP(cast, cast)                                                                                 \
+    OP(concat, concat)                                                                             \
+    OP(conv2d, winograd)                                                                           \
+    OP(conv2d, pointwise)                                                                          \
+    OP(conv2d, conv)                                                                               \
+    OP(conv_transpose2d, conv_transpose)                                                           \
+    OP(cumulative_sum, cumulative_sum)                                                             \
+    OP(depth_to_space, depth_to_space)                                                             \
+    OP(gemm, matmul)                                                                               \
+    OP(instance_normalization, instance_normalization)                                             \
+    OP(l2_pool2d, l2_pool)                                                                         \
+    OP(layer_normalization, layer_normalization)                                                   \
+    OP(matmul, matmul)                                                                             \
+    OP(max_pool2d, max_pool)                                                                       \
+    OP(pad, pad)                                                                                   \
+    OP(reduce, reduce)                                                                             \
+    OP(repack, repack)                                                                             \
+    OP(resample2d, resample)                                                                       \
+    OP(slice, slice)                                                                               \
+    OP(softmax, softmax)                                                                           \
+    OP(space_to_depth, space_to_depth)                                                             \
+    OP(tile, tile)                                                                                 \
+    OP(top_k, top_k)                                                                               \
+    OP(transpose, transpose)
+/* clang-format on */
+
+#define TDL_CPU_KERNEL(op, kernel) extern const struct tdl_cpu_kernel tdl_cpu_##kernel;
+TDL_CPU_OPS(TDL_CPU_KERNEL)
+#undef TDL_CPU_KERNEL
+extern const struct tdl_cpu_kernel tdl_cpu_eltwise; /* of all functions of values */
+
+/* What prepare.c adds. */
+struct tdl_cpu_made {
+    const struct tdl_op *cast, *repack, *reshape, *transpose;
+    const struct tdl_op *eltwise; /* by enum tdl_function */
+};
+extern const struct tdl_cpu_made tdl_cpu_made;
 
 #endif

@@ -312,7 +312,7 @@ static uint64_t bytes_expanded(const struct tdl_node *n)
 
 static bool is_conv(const struct tdl_node *n)
 {
-    return n->op == &tdl_op_conv2d || n->op == &tdl_op_conv_transpose2d;
+    return n->op->filter_channel;
 }
 
 /* By operand: an output follows from it with no sums of products in between. */
@@ -323,8 +323,7 @@ static bool *find_last(const struct tdl_program *p)
         last[tdl_operand_root(p->ir->outputs[i])->id] = true;
     for (uint32_t i = p->node_count; last && i-- > 0;) {
         const struct tdl_node *n = p->nodes[i];
-        if (is_conv(n) || n->op == &tdl_op_gemm || n->op == &tdl_op_matmul ||
-            !last[tdl_operand_root(n->output)->id])
+        if (n->op->macs || !last[tdl_operand_root(n->output)->id])
             continue;
         for (uint32_t k = 0; k < n->input_count; k++)
             if (n->inputs[k])

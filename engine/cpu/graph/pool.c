@@ -132,7 +132,7 @@ static void compute(void *data, size_t begin, size_t end)
     }
 }
 
-static void run(const struct tdl_cpu_call *call)
+static void run(const struct tdl_cpu_call *call, enum tdl_cpu_pool kind)
 {
     const struct tdl_node *n = call->node;
     const struct tdl_pool2d_params *p = &n->attr.pool;
@@ -141,9 +141,7 @@ static void run(const struct tdl_cpu_call *call)
         .out = call->output,
         .p = p,
         .hot = tdl_cpu_hot(),
-        .kind = n->op == &tdl_op_max_pool2d  ? TDL_CPU_POOL_MAX
-                : n->op == &tdl_op_l2_pool2d ? TDL_CPU_POOL_SQUARES
-                                             : TDL_CPU_POOL_SUM,
+        .kind = kind,
         .in = tdl_operand_dims(n->inputs[0]),
         .out_dims = tdl_operand_dims(n->output),
     };
@@ -165,4 +163,21 @@ static void run(const struct tdl_cpu_call *call)
                      tdl_cpu_grain(20 + 2 * taps));
 }
 
-const struct tdl_cpu_kernel tdl_cpu_pool = {.run = run};
+static void run_average(const struct tdl_cpu_call *call)
+{
+    run(call, TDL_CPU_POOL_SUM);
+}
+
+static void run_max(const struct tdl_cpu_call *call)
+{
+    run(call, TDL_CPU_POOL_MAX);
+}
+
+static void run_l2(const struct tdl_cpu_call *call)
+{
+    run(call, TDL_CPU_POOL_SQUARES);
+}
+
+const struct tdl_cpu_kernel tdl_cpu_average_pool = {.run = run_average};
+const struct tdl_cpu_kernel tdl_cpu_max_pool = {.run = run_max};
+const struct tdl_cpu_kernel tdl_cpu_l2_pool = {.run = run_l2};

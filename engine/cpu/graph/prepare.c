@@ -9,7 +9,7 @@
  * Constants of the other type or order are folded at the end.
  */
 #include "graph.h"
-#include "permute.h"
+#include "ops.h"
 
 #include "compile/passes.h"
 #include "ops/ops.h"
@@ -96,7 +96,8 @@ static void move_axes(struct walk *w, struct tdl_operand *from, struct tdl_opera
     const struct tdl_dims d = tdl_operand_dims(from);
     /* Nothing moves where there is one channel, or one pixel. */
     const bool renames = d.c == 1 || (uint64_t)d.h * d.w == 1;
-    struct tdl_node *n = add(w, renames ? &tdl_op_reshape : &tdl_op_transpose, from, to, label);
+    struct tdl_node *n =
+        add(w, renames ? tdl_cpu_made.reshape : tdl_cpu_made.transpose, from, to, label);
     if (!n)
         return;
     if (renames) {
@@ -121,7 +122,7 @@ static void unpack_input(struct walk *w, struct tdl_operand *input)
         value->twin = pixels;
     }
     tdl_ir_replace(w->ir, input, value);
-    add(w, &tdl_op_repack, input, pixels, "unpack");
+    add(w, tdl_cpu_made.repack, input, pixels, "unpack");
     if (value != pixels)
         move_axes(w, pixels, value, "to NCHW");
 }
@@ -134,7 +135,7 @@ static void pack_output(struct walk *w, struct tdl_operand *output)
     inside->producer = output->producer;
     inside->producer->output = inside;
     tdl_ir_replace(w->ir, output, inside);
-    add(w, &tdl_op_repack, inside, output, "pack");
+    add(w, tdl_cpu_made.repack, inside, output, "pack");
 }
 
 static enum tdl_result convert_packs(struct tdl_ir *ir)
@@ -156,10 +157,7 @@ static enum tdl_result convert_packs(struct tdl_ir *ir)
 
 static bool computes_in_floats(const struct tdl_node *n)
 {
-    return n->op->reference || n->op == &tdl_op_gemm || n->op == &tdl_op_matmul ||
-           n->op == &tdl_op_softmax || n->op == &tdl_op_arg_max || n->op == &tdl_op_arg_min ||
-           n->op == &tdl_op_reduce || n->op == &tdl_op_cumulative_sum ||
-           n->op == &tdl_op_layer_normalization;
+    return n->op->reference || n->op->floats;
 }
 
 static struct tdl_operand *cast_to(struct walk *w, struct tdl_operand *from, enum tdl_dtype dtype)
@@ -167,7 +165,7 @@ static struct tdl_operand *cast_to(struct walk *w, struct tdl_operand *from, enu
     struct tdl_tensor_params desc = from->desc;
     desc.dtype = dtype;
     struct tdl_operand *to = add_value(w, &desc);
-    struct tdl_node *n = add(w, &tdl_op_cast, from, to, "cast");
+    struct tdl_node *n = add(w, tdl_cpu_made.cast, from, to, "cast");
     if (n)
         n->attr.cast.dtype = dtype;
     return to;
@@ -207,7 +205,7 @@ static void split_activation(struct walk *w, struct tdl_node *n)
         (clamps && (*a == TDL_ACTIVATION_RELU || *a == TDL_ACTIVATION_RELU6)))
         return;
     struct tdl_operand *old = take_output(w, n, n->output->desc.dtype);
-    struct tdl_node *f = add(w, &tdl_op_eltwise[functions[*a]], n->output, old, n->label);
+    struct tdl_node *f = add(w, tdl_cpu_made.eltwise + functions[*a], n->output, old, n->label);
     if (f && *a == TDL_ACTIVATION_RELU6)
         f->attr.eltwise.b = 6;
     *a = TDL_ACTIVATION_NONE;
@@ -229,7 +227,7 @@ static enum tdl_result widen_halves(struct tdl_ir *ir)
         split_activation(&w, n);
         if (narrow && !w.failed) {
             struct tdl_node *c =
-                add(&w, &tdl_op_cast, w.order[w.count - 1]->output, narrow, "cast");
+                add(&w, tdl_cpu_made.cast, w.order[w.count - 1]->output, narrow, "cast");
             if (c)
                 c->attr.cast.dtype = TDL_FLOAT16;
         }
@@ -239,6 +237,8 @@ static enum tdl_result widen_halves(struct tdl_ir *ir)
 
 /* ----------------------------------------------------------------- channels */
 
+static const uint32_t place_of[4] = {0, 3, 1, 2}; /* place in NHWC of each axis of NCHW */
+
 static bool is_nchw(const struct tdl_operand *o)
 {
     return o->desc.rank == 4 && o->desc.layout == TDL_LAYOUT_NCHW;
@@ -246,7 +246,7 @@ static bool is_nchw(const struct tdl_operand *o)
 
 static bool moves_channels(const struct tdl_node *n, enum tdl_layout to)
 {
-    return n->op == &tdl_op_transpose && n->output->desc.layout == to && tdl_transpose_renames(n);
+    return n->op->relabels && n->output->desc.layout == to && n->op->can_pack(n);
 }
 
 /* The value as NHWC. Of fewer dimensions, which broadcast as NCHW has them, with ones
@@ -260,7 +260,7 @@ static struct tdl_operand *nhwc_of(struct walk *w, struct tdl_operand *o)
             .dtype = o->desc.dtype, .rank = 4, .shape = {1, 1, 1, 1}, .layout = TDL_LAYOUT_NCHW};
         memcpy(desc.shape + 4 - o->desc.rank, o->desc.shape, o->desc.rank * sizeof(*desc.shape));
         struct tdl_operand *image = add_value(w, &desc);
-        struct tdl_node *n = add(w, &tdl_op_reshape, o, image, "reshape");
+        struct tdl_node *n = add(w, tdl_cpu_made.reshape, o, image, "reshape");
         if (!n)
             return o;
         n->attr.shape.rank = 4;
@@ -291,7 +291,7 @@ static bool stands_behind_nhwc(const struct tdl_node *n)
 /* Slots whose values are parameters, not images. */
 static bool is_parameter(const struct tdl_node *n, uint32_t slot)
 {
-    return slot && (n->op->weight_slots >> slot & 1 || n->op == &tdl_op_layer_normalization);
+    return slot && n->op->weight_slots >> slot & 1;
 }
 
 static void to_nhwc(struct walk *w, struct tdl_node *n)
@@ -300,7 +300,7 @@ static void to_nhwc(struct walk *w, struct tdl_node *n)
         if (n->inputs[i] && !is_parameter(n, i))
             n->inputs[i] = nhwc_of(w, n->inputs[i]);
     place(w, n);
-    if (!is_nchw(n->output) || n->op == &tdl_op_repack)
+    if (!is_nchw(n->output) || n->op == tdl_cpu_made.repack)
         return;
     const struct tdl_tensor_params desc = desc_in(n->output, TDL_LAYOUT_NHWC);
     struct tdl_operand *old = n->output, *own = add_value(w, &desc);
@@ -317,7 +317,7 @@ static bool is_undone(struct walk *w, struct tdl_node *n)
 {
     if (!moves_channels(n, TDL_LAYOUT_NHWC) || !n->inputs[0]->twin)
         return false;
-    n->op = &tdl_op_reshape;
+    n->op = tdl_cpu_made.reshape;
     n->inputs[0] = n->inputs[0]->twin;
     n->attr.shape.rank = 4;
     memcpy(n->attr.shape.size, n->output->desc.shape, 4 * sizeof(*n->output->desc.shape));
@@ -331,12 +331,12 @@ static enum tdl_result move_channels(struct tdl_ir *ir)
     const uint32_t count = ir->node_count;
     for (uint32_t i = 0; i < count && !w.failed; i++) {
         struct tdl_node *n = ir->nodes[i];
-        const bool images = n->op->reference || n->op == &tdl_op_repack;
+        const bool images = n->op->reference || n->op == tdl_cpu_made.repack;
         const bool nchw = n->inputs[0] && (is_nchw(n->inputs[0]) || is_nchw(n->output));
         if (is_undone(&w, n))
             continue;
         if ((images && nchw && !tdl_cpu_is_packs(n->inputs[0])) ||
-            (!images && stands_behind_nhwc(n) && tdl_cpu_permute(n)))
+            (!images && stands_behind_nhwc(n) && n->op->renumber && n->op->renumber(n, place_of)))
             to_nhwc(&w, n);
         else
             place(&w, n);

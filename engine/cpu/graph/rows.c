@@ -111,9 +111,8 @@ static int64_t integer_at(const struct work *w, const struct columns *c, size_t 
 }
 
 #define FIND(name, type, element)                                                                  \
-    static void name(const struct work *w, const struct columns *c, int64_t *index)                \
+    static void name(const struct work *w, const struct columns *c, bool largest, int64_t *index)  \
     {                                                                                              \
-        const bool largest = w->call->node->op == &tdl_op_arg_max;                                 \
         const bool last = w->call->node->attr.arg.select_last_index;                               \
         type best[BLOCK];                                                                          \
         for (size_t column = 0; column < c->count; column++) {                                     \
@@ -133,25 +132,39 @@ static int64_t integer_at(const struct work *w, const struct columns *c, size_t 
 FIND(find_float, float, ((const float *)w->call->inputs[0])[c->start + k * w->rows.inner + column])
 FIND(find_integer, int64_t, integer_at(w, c, k, column))
 
-static void find(void *data, size_t begin, size_t end)
+static void find(const struct work *w, bool largest, size_t begin, size_t end)
 {
-    const struct work *w = data;
     const enum tdl_dtype to = w->call->node->output->desc.dtype;
     int64_t index[BLOCK];
     for (size_t i = begin; i < end; i++) {
         const struct columns c = piece(w, i);
         if (w->dtype == TDL_FLOAT32)
-            find_float(w, &c, index);
+            find_float(w, &c, largest, index);
         else
-            find_integer(w, &c, index);
+            find_integer(w, &c, largest, index);
         tdl_cpu_store_integers(to, index, (uint8_t *)w->call->output + c.row * tdl_dtype_size(to),
                                c.count);
     }
 }
 
-static void run_arg(const struct tdl_cpu_call *call)
+static void find_largest(void *data, size_t begin, size_t end)
 {
-    run_pieces(call, call->node->attr.arg.axis, 1, find);
+    find(data, true, begin, end);
+}
+
+static void find_least(void *data, size_t begin, size_t end)
+{
+    find(data, false, begin, end);
+}
+
+static void run_arg_max(const struct tdl_cpu_call *call)
+{
+    run_pieces(call, call->node->attr.arg.axis, 1, find_largest);
+}
+
+static void run_arg_min(const struct tdl_cpu_call *call)
+{
+    run_pieces(call, call->node->attr.arg.axis, 1, find_least);
 }
 
 /* ------------------------------------------------------------ cumulativeSum */
@@ -209,5 +222,6 @@ static void run_cumulative_sum(const struct tdl_cpu_call *call)
 }
 
 const struct tdl_cpu_kernel tdl_cpu_softmax = {.run = run_softmax};
-const struct tdl_cpu_kernel tdl_cpu_arg = {.run = run_arg};
+const struct tdl_cpu_kernel tdl_cpu_arg_max = {.run = run_arg_max};
+const struct tdl_cpu_kernel tdl_cpu_arg_min = {.run = run_arg_min};
 const struct tdl_cpu_kernel tdl_cpu_cumulative_sum = {.run = run_cumulative_sum};

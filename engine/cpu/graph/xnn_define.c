@@ -180,13 +180,12 @@ fail:
 /* activation(x · constant + constant), of any count of rows. */
 static bool is_fully_connected(const struct tdl_node *n)
 {
-    if (n->op != &tdl_op_gemm && n->op != &tdl_op_matmul)
-        return false;
     const struct tdl_matmul_attr *p = &n->attr.matmul;
     const struct tdl_operand *b = n->inputs[TDL_MATMUL_B];
     const struct tdl_operand *c = n->input_count > TDL_MATMUL_C ? n->inputs[TDL_MATMUL_C] : NULL;
     const uint32_t columns = n->output->desc.shape[n->output->desc.rank - 1];
     return !p->a_transpose && p->alpha == 1 && b->desc.rank == 2 && tdl_is_known(b) &&
+           n->output->desc.rank <= XNN_MAX_TENSOR_DIMS &&
            (!c || (p->beta == 1 && tdl_is_known(c) && tdl_operand_count(c) == columns &&
                    c->desc.rank > 0 && c->desc.shape[c->desc.rank - 1] == columns));
 }
@@ -216,32 +215,23 @@ fail:
 
 static bool is_hard_swish(const struct tdl_node *n)
 {
-    return n->op == &tdl_op_eltwise[TDL_HARD_SWISH] && n->output->desc.dtype == TDL_FLOAT32 &&
-           n->output->desc.rank > 0 && n->output->desc.rank <= XNN_MAX_TENSOR_DIMS;
+    return n->output->desc.dtype == TDL_FLOAT32 && n->output->desc.rank > 0 &&
+           n->output->desc.rank <= XNN_MAX_TENSOR_DIMS;
 }
 
 static bool is_conv(const struct tdl_node *n)
 {
-    return n->op == &tdl_op_conv2d && n->attr.conv.pre == TDL_PRE_NONE;
+    return n->attr.conv.pre == TDL_PRE_NONE;
 }
 
 /* Strides larger than the output make releases of 2022 read beyond the input; strides larger than
  * the filter leave wrong numbers between. */
 static bool is_conv_transpose(const struct tdl_node *n)
 {
-    if (n->op != &tdl_op_conv_transpose2d)
-        return false;
     const struct tdl_dims d = tdl_operand_dims(n->output);
     const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
     const uint32_t *stride = n->attr.conv_transpose.stride;
     return stride[0] <= TDL_MIN(d.h, f.h) && stride[1] <= TDL_MIN(d.w, f.w);
-}
-
-bool tdl_cpu_xnn_takes(const struct tdl_node *n)
-{
-    return (is_conv(n) || is_conv_transpose(n) || is_hard_swish(n) ||
-            (is_fully_connected(n) && n->output->desc.rank <= XNN_MAX_TENSOR_DIMS)) &&
-           tdl_cpu_xnn_starts();
 }
 
 bool tdl_cpu_xnn_packs(const struct tdl_node *n, uint32_t slot)
@@ -265,10 +255,34 @@ fail:
 }
 #pragma GCC diagnostic pop
 
+/* The operators that XNNPACK computes; the others are computed here. */
+static const struct row {
+    const struct tdl_op *op;
+    bool (*takes)(const struct tdl_node *n);
+    enum tdl_result (*define)(struct tdl_cpu_xnn_making *m, const struct tdl_node *n);
+} table[] = {
+    {&tdl_op_conv2d, is_conv, define_conv},
+    {&tdl_op_conv_transpose2d, is_conv_transpose, define_transposed},
+    {&tdl_op_eltwise[TDL_HARD_SWISH], is_hard_swish, define_hard_swish},
+    {&tdl_op_gemm, is_fully_connected, define_fully_connected},
+    {&tdl_op_matmul, is_fully_connected, define_fully_connected},
+};
+
+static const struct row *row_of(const struct tdl_node *n)
+{
+    for (size_t i = 0; i < TDL_COUNT(table); i++)
+        if (table[i].op == n->op)
+            return &table[i];
+    return NULL;
+}
+
+bool tdl_cpu_xnn_takes(const struct tdl_node *n)
+{
+    const struct row *row = row_of(n);
+    return row && row->takes(n) && tdl_cpu_xnn_starts();
+}
+
 enum tdl_result tdl_cpu_xnn_define(struct tdl_cpu_xnn_making *m, const struct tdl_node *n)
 {
-    return is_conv(n)                          ? define_conv(m, n)
-           : n->op == &tdl_op_conv_transpose2d ? define_transposed(m, n)
-           : is_hard_swish(n)                  ? define_hard_swish(m, n)
-                                               : define_fully_connected(m, n);
+    return row_of(n)->define(m, n);
 }
