@@ -24,17 +24,19 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     struct tdl_dims d = tdl_operand_dims(x), k = tdl_operand_dims(f);
     uint32_t groups = n->attr.conv.p.groups;
     if (d.c % groups || k.n % groups || k.c != d.c / groups)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "conv2d: filter %s does not fit input %s with %u groups",
-                        tdl_operand_text(f), tdl_operand_text(x), groups);
+        return tdl_fail(
+            TDL_ERROR_INVALID_ARGUMENT,
+            "conv2d: a filter of %u outputs from %u channels does not fit input %s with "
+            "%u groups",
+            k.n, k.c, tdl_operand_text(x), groups);
     if (bias && (bias->desc.rank != 1 || bias->desc.shape[0] != k.n))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "conv2d: bias %s does not fit %u output channels", tdl_operand_text(bias),
                         k.n);
     if (!tdl_conv_resolve(n, &g))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "conv2d: the window of filter %s does not fit into the padded input %s",
-                        tdl_operand_text(f), tdl_operand_text(x));
+                        "conv2d: a window of %ux%u does not fit into the padded input %s", k.h, k.w,
+                        tdl_operand_text(x));
     *out = tdl_desc_like(x, g.out);
     return TDL_OK;
 }

@@ -77,6 +77,7 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *b, struct tdl_operand
                                        const struct tdl_conv2d_params *p)
 {
     const enum tdl_layout layout = x->desc.layout;
+    const struct tdl_operand *given = x; /* messages have the caller's order of dimensions */
     x = tdl_to_layout(b, x, TDL_LAYOUT_NHWC);
     filter = turn(b, filter, p->filter_layout);
     if (!x || !filter)
@@ -84,14 +85,16 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *b, struct tdl_operand
     if (filter->desc.dtype != x->desc.dtype || (p->bias && p->bias->desc.dtype != x->desc.dtype))
         return tdl_builder_fail(
             b, TDL_ERROR_INVALID_ARGUMENT,
-            "conv2d: filter %s and bias have to be of the type of the input %s: "
+            "conv2d: filter, of %s, and bias have to be of the type of the input %s: "
             "cast them",
-            tdl_operand_text(filter), tdl_operand_text(x));
+            tdl_dtype_name(filter->desc.dtype), tdl_operand_text(given));
     const uint32_t *k = filter->desc.shape, groups = tdl_or_one(p->groups), c = x->desc.shape[3];
     if (c % groups || k[0] % groups || k[3] != c / groups)
-        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
-                                "conv2d: filter %s does not fit input %s with %u groups",
-                                tdl_operand_text(filter), tdl_operand_text(x), groups);
+        return tdl_builder_fail(
+            b, TDL_ERROR_INVALID_ARGUMENT,
+            "conv2d: a filter of %u outputs from %u channels does not fit input %s "
+            "with %u groups",
+            k[0], k[3], tdl_operand_text(given), groups);
     if (p->bias && (p->bias->desc.rank != 1 || p->bias->desc.shape[0] != k[0]))
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                 "conv2d: bias %s does not fit %u output channels",

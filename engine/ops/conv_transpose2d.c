@@ -74,11 +74,15 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
                         "convTranspose2d: the description of filter %s says layout %s; leave that "
                         "0, and say the filter's order in filter_layout",
                         tdl_operand_text(f), tdl_layout_name(f->desc.layout));
-    if (x->desc.rank != 4 || f->desc.rank != 4 || f->desc.layout != TDL_LAYOUT_NHWC ||
-        tdl_operand_dims(f).c != tdl_operand_dims(x).c || tdl_operand_dims(x).c % groups != 0)
+    if (x->desc.rank != 4 || f->desc.rank != 4)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "convTranspose2d: filter %s (ohwi) does not fit input %s with %u groups",
-                        tdl_operand_text(f), tdl_operand_text(x), groups);
+                        "convTranspose2d: input %s and filter %s must have rank 4",
+                        tdl_operand_text(x), tdl_operand_text(f));
+    if (tdl_operand_dims(f).c != tdl_operand_dims(x).c || tdl_operand_dims(x).c % groups != 0)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "convTranspose2d: a filter from %u channels does not fit input %s with %u "
+                        "groups",
+                        tdl_operand_dims(f).c, tdl_operand_text(x), groups);
     if (bias &&
         (bias->desc.rank != 1 || bias->desc.shape[0] != (uint64_t)tdl_operand_dims(f).n * groups))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
@@ -87,8 +91,8 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     if (!resolve(n, &g))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "convTranspose2d: strides, padding and output size leave no output, or "
-                        "too large a one, of input %s and filter %s",
-                        tdl_operand_text(x), tdl_operand_text(f));
+                        "too large a one, of input %s and a window of %ux%u",
+                        tdl_operand_text(x), tdl_operand_dims(f).h, tdl_operand_dims(f).w);
     *out = tdl_desc_like(x, g.out);
     return TDL_OK;
 }

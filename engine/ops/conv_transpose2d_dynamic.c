@@ -55,6 +55,7 @@ O tdl_conv_transpose2d_dynamic(struct tdl_builder *b, O x, O filter,
                                 "convTranspose2d: a filter that is no constant is of the input's "
                                 "data type; %s with %s",
                                 tdl_operand_text(x), tdl_operand_text(filter));
+    const struct tdl_operand *given = x; /* messages have the caller's order of dimensions */
     x = tdl_to_layout(b, x, TDL_LAYOUT_NHWC);
     for (int i = 0; x && i < 2; i++) {
         const int64_t in = (int64_t)x->desc.shape[1 + i] * p->stride[i];
@@ -62,7 +63,7 @@ O tdl_conv_transpose2d_dynamic(struct tdl_builder *b, O x, O filter,
             return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
                                     "convTranspose2d: a stride of %u is too large for %s and a "
                                     "filter that is no constant",
-                                    p->stride[i], tdl_operand_text(x));
+                                    p->stride[i], tdl_operand_text(given));
         inner.dilation[i] = tdl_or_one(p->dilation[i]);
         const int64_t reach = (int64_t)(filter->desc.shape[1 + i] - 1) * inner.dilation[i];
         border[i].before = reach - pad[i];

@@ -208,6 +208,22 @@ static void strides_as_int(bytes *g)
     conv_with(g, &a);
 }
 
+static void groups_of_some(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_int(&a, "group", 2);
+    conv_with(g, &a);
+}
+
+static void groups_of_computed(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_int(&a, "group", 3);
+    with_node(g, "Conv", "x x", &a);
+}
+
 static void group_as_float(bytes *g)
 {
     bytes a = {0};
@@ -1097,6 +1113,10 @@ static const struct row rows[] = {
     {"unused inputs and constants", unused, OK},
     {"constant among the inputs", listed_constant, OK},
     {"strides as one number", strides_as_int, MODEL, "node 0 Conv: the attribute strides is"},
+    {"groups that do not divide", groups_of_some, TDL_ERROR_INVALID_ARGUMENT,
+     "a filter of 2 outputs from 3 channels does not fit input float32[1,3,4,4] with 2 groups"},
+    {"groups of a computed filter", groups_of_computed, TDL_ERROR_INVALID_ARGUMENT,
+     "a filter of 1 outputs from 3 channels does not fit input float32[1,3,4,4] with 3 groups"},
     {"group as a float", group_as_float, MODEL, "the attribute group is"},
     {"axis as text", axis_as_text, MODEL, "the attribute axis is"},
     {"mode as a number", mode_as_int, MODEL, "the attribute mode is"},
