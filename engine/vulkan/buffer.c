@@ -165,10 +165,8 @@ enum tdl_result tdl_vk_buffer_create(struct tdl_context *ctx, const struct tdl_b
     if (tdl_vkb(b)->host_visible)
         TRY(VK(ctx,
                vkMapMemory(tdl_vk(ctx)->device, tdl_vkb(b)->memory, 0, VK_WHOLE_SIZE, 0, &b->map)));
-    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)tdl_vkb(b)->buffer,
-                     wish->name);
-    tdl_context_name(ctx, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)(uintptr_t)tdl_vkb(b)->memory,
-                     wish->name);
+    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, TDL_HANDLE(tdl_vkb(b)->buffer), wish->name);
+    tdl_context_name(ctx, VK_OBJECT_TYPE_DEVICE_MEMORY, TDL_HANDLE(tdl_vkb(b)->memory), wish->name);
     *out_buffer = b;
     return TDL_OK;
 fail:
@@ -221,8 +219,7 @@ enum tdl_result tdl_vk_buffer_import_host(struct tdl_context *ctx, void *pointer
                                })));
     TRY(tdl_buffer_bind(b));
     tdl_vkb(b)->host_visible = true;
-    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)tdl_vkb(b)->buffer,
-                     "host import");
+    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, TDL_HANDLE(tdl_vkb(b)->buffer), "host import");
     *out_buffer = b;
     *out_offset = (uintptr_t)pointer - start;
     return TDL_OK;

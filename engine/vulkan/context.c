@@ -13,6 +13,7 @@ struct tdl_deferred {
     uint64_t point;
     tdl_free_fn free_fn;
     void *data;
+    VkSemaphore semaphore; /* instead of `free_fn` */
 };
 
 /* -------------------------------------------------------------- timeline */
@@ -186,15 +187,22 @@ void tdl_context_wait_idle(struct tdl_context *ctx)
 
 /* ------------------------------------------------------ deferred destroy */
 
-void tdl_context_defer(struct tdl_context *ctx, uint64_t point, tdl_free_fn free_fn, void *data)
+static void free_deferred(struct tdl_context *ctx, const struct tdl_deferred *d)
+{
+    if (d->free_fn)
+        d->free_fn(ctx, d->data);
+    vkDestroySemaphore(tdl_vk(ctx)->device, d->semaphore, NULL);
+}
+
+static void defer(struct tdl_context *ctx, const struct tdl_deferred *what)
 {
     struct tdl_deferred *d = malloc(sizeof(*d));
     if (!d) { /* no memory to remember it by: wait instead */
         tdl_context_wait_idle(ctx);
-        free_fn(ctx, data);
+        free_deferred(ctx, what);
         return;
     }
-    *d = (struct tdl_deferred){.point = point, .free_fn = free_fn, .data = data};
+    *d = *what;
     pthread_mutex_lock(&tdl_vk(ctx)->lock);
     d->next = tdl_vk(ctx)->deferred;
     tdl_vk(ctx)->deferred = d;
@@ -202,11 +210,21 @@ void tdl_context_defer(struct tdl_context *ctx, uint64_t point, tdl_free_fn free
     tdl_vk_context_collect(ctx);
 }
 
+void tdl_context_defer(struct tdl_context *ctx, uint64_t point, tdl_free_fn free_fn, void *data)
+{
+    defer(ctx, &(struct tdl_deferred){.point = point, .free_fn = free_fn, .data = data});
+}
+
+void tdl_context_defer_semaphore(struct tdl_context *ctx, uint64_t point, VkSemaphore semaphore)
+{
+    defer(ctx, &(struct tdl_deferred){.point = point, .semaphore = semaphore});
+}
+
 void tdl_context_free_deferred(struct tdl_context *ctx)
 {
     for (struct tdl_deferred *d; (d = tdl_vk(ctx)->deferred);) {
         tdl_vk(ctx)->deferred = d->next; /* freeing may defer more */
-        d->free_fn(ctx, d->data);
+        free_deferred(ctx, d);
         free(d);
     }
 }
@@ -231,7 +249,7 @@ void tdl_vk_context_collect(struct tdl_context *ctx)
     pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     while (done) {
         struct tdl_deferred *next = done->next;
-        done->free_fn(ctx, done->data);
+        free_deferred(ctx, done);
         free(done);
         done = next;
     }

@@ -117,6 +117,8 @@ void tdl_context_wait_idle(struct tdl_context *ctx);
  * has), or with the context. Takes the lock. */
 typedef void (*tdl_free_fn)(struct tdl_context *ctx, void *data);
 void tdl_context_defer(struct tdl_context *ctx, uint64_t point, tdl_free_fn free_fn, void *data);
+/* Likewise destroy a semaphore, which is no pointer everywhere. */
+void tdl_context_defer_semaphore(struct tdl_context *ctx, uint64_t point, VkSemaphore semaphore);
 /* All of it, once the device is idle for good. */
 void tdl_context_free_deferred(struct tdl_context *ctx);
 

@@ -167,8 +167,7 @@ static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
                    .layout = p->layout->pipeline,
                },
                NULL, &p->pipeline)));
-    tdl_context_name(ctx, VK_OBJECT_TYPE_PIPELINE, (uint64_t)(uintptr_t)p->pipeline,
-                     p->shader->name);
+    tdl_context_name(ctx, VK_OBJECT_TYPE_PIPELINE, TDL_HANDLE(p->pipeline), p->shader->name);
     atomic_fetch_add(&ctx->stats.pipelines, 1);
     r = TDL_OK;
 fail:

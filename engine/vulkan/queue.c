@@ -31,7 +31,7 @@ enum tdl_result tdl_timeline_create(struct tdl_context *ctx, const void *next, c
                                   },
                                   NULL, out_semaphore));
     if (r == TDL_OK)
-        tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)*out_semaphore, name);
+        tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, TDL_HANDLE(*out_semaphore), name);
     return r;
 }
 

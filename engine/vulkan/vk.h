@@ -7,6 +7,10 @@
 
 #include <vulkan/vulkan.h>
 
+/* A handle as a number. Those of devices, queues and command buffers are always pointers;
+ * the others are numbers of 64 bits where pointers have 32, and fit into no pointer there. */
+#define TDL_HANDLE(handle) ((uint64_t)(handle))
+
 /* Turns a failed VkResult into a tdl_result with text; marks the context lost. */
 enum tdl_result tdl_vk_fail(struct tdl_context *ctx, VkResult result, const char *call);
 

@@ -345,7 +345,7 @@ enum tdl_result tdl_image_import_dma_buf(struct tdl_context *ctx,
         .layout = VK_IMAGE_LAYOUT_GENERAL,
         .queue_family = tdl_external_family(ctx, TDL_HANDLE_DMA_BUF),
     };
-    tdl_context_name(ctx, VK_OBJECT_TYPE_IMAGE, (uint64_t)(uintptr_t)image->image, "dma-buf plane");
+    tdl_context_name(ctx, VK_OBJECT_TYPE_IMAGE, TDL_HANDLE(image->image), "dma-buf plane");
     *out_image = image;
     return TDL_OK;
 fail:
@@ -419,8 +419,7 @@ enum tdl_result tdl_image_create_exportable(struct tdl_context *ctx, enum tdl_ha
         .layout = VK_IMAGE_LAYOUT_UNDEFINED,
         .queue_family = tdl_external_family(ctx, type),
     };
-    tdl_context_name(ctx, VK_OBJECT_TYPE_IMAGE, (uint64_t)(uintptr_t)image->image,
-                     "exportable plane");
+    tdl_context_name(ctx, VK_OBJECT_TYPE_IMAGE, TDL_HANDLE(image->image), "exportable plane");
     *out_image = image;
     return TDL_OK;
 fail:

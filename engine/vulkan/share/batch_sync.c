@@ -48,7 +48,7 @@ static enum tdl_result create_semaphore(struct tdl_context *ctx,
                                   },
                                   NULL, out_semaphore));
     if (r == TDL_OK)
-        tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)*out_semaphore, name);
+        tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, TDL_HANDLE(*out_semaphore), name);
     return r;
 }
 

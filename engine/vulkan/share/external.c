@@ -258,8 +258,7 @@ enum tdl_result tdl_buffer_import_fd(struct tdl_context *ctx, enum tdl_handle_ty
     TRY(import_memory(b, fd, &facts));
     tdl_vkb(b)->external_family = tdl_external_family(ctx, type);
     tdl_vkb(b)->shared = true;
-    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)tdl_vkb(b)->buffer,
-                     handle_name(type));
+    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, TDL_HANDLE(tdl_vkb(b)->buffer), handle_name(type));
     *out_buffer = b;
     return TDL_OK;
 fail:
@@ -348,9 +347,8 @@ static enum tdl_result create_exportable(struct tdl_context *ctx, enum tdl_handl
                     })));
     TRY(tdl_buffer_bind(b));
     tdl_vkb(b)->export_types = handles;
-    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)tdl_vkb(b)->buffer, name);
-    tdl_context_name(ctx, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)(uintptr_t)tdl_vkb(b)->memory,
-                     name);
+    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, TDL_HANDLE(tdl_vkb(b)->buffer), name);
+    tdl_context_name(ctx, VK_OBJECT_TYPE_DEVICE_MEMORY, TDL_HANDLE(tdl_vkb(b)->memory), name);
     *out_buffer = b;
     return TDL_OK;
 fail:

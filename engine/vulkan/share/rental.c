@@ -294,7 +294,7 @@ enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental 
     }
     pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     if (old)
-        tdl_context_defer(ctx, tdl_context_last_point(ctx), tdl_semaphore_free, (void *)old);
+        tdl_context_defer_semaphore(ctx, tdl_context_last_point(ctx), old);
     return r == TDL_OK && within && wait.semaphore ? note_end(t->buffer) : r;
 }
 

@@ -10,8 +10,8 @@ static void forget(struct tdl_buffer *b)
      * a submission waited for after it has signalled that one's end: only the end of
      * a later submission tells that it has. */
     if (tdl_vkb(b)->rental->timeline)
-        tdl_context_defer(b->ctx, tdl_context_last_point(b->ctx) + 1, tdl_semaphore_free,
-                          (void *)tdl_vkb(b)->rental->timeline);
+        tdl_context_defer_semaphore(b->ctx, tdl_context_last_point(b->ctx) + 1,
+                                    tdl_vkb(b)->rental->timeline);
     vkDestroySemaphore(tdl_vk(b->ctx)->device, tdl_vkb(b)->rental->import, NULL);
     free(tdl_vkb(b)->rental);
     tdl_vkb(b)->rental = NULL;

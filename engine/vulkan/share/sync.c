@@ -86,11 +86,6 @@ enum tdl_result tdl_sync_signal(struct tdl_sync *s, VkSemaphore semaphore, uint6
     return add(s->signals, &s->signal_count, limit, semaphore, value);
 }
 
-void tdl_semaphore_free(struct tdl_context *ctx, void *semaphore)
-{
-    vkDestroySemaphore(tdl_vk(ctx)->device, (VkSemaphore)semaphore, NULL);
-}
-
 /* ----------------------------------------------------------- fences of dma-bufs */
 
 static enum tdl_result fence_call(int dma_buf_fd, unsigned long request, void *argument,

@@ -27,7 +27,5 @@ enum tdl_result tdl_sync_wait(struct tdl_sync *sync, VkSemaphore semaphore, uint
 /* Signal one, of at most `limit`. */
 enum tdl_result tdl_sync_signal(struct tdl_sync *sync, VkSemaphore semaphore, uint64_t value,
                                 uint32_t limit);
-/* Destroy a VkSemaphore: a tdl_free_fn. */
-void tdl_semaphore_free(struct tdl_context *ctx, void *semaphore);
 
 #endif
