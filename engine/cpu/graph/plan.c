@@ -74,12 +74,11 @@ static enum tdl_result place_values(struct tdl_program *p, uint64_t guard)
     return tdl_arena_place(p->ir, guard, &p->arena_size, &p->tensor_bytes);
 }
 
-/* Before any of it is touched: values, tensors that runs are bound to, and constants as the
- * floats that are kept of them. Those of a deferred graph are touched later, and looked at
- * again then. */
-static enum tdl_result check_memory(const struct tdl_program *p)
+/* Is there room for values, for tensors that runs are bound to, and for `more`, before any of
+ * it is touched? Values of a deferred graph are touched later, and looked at again then. */
+static enum tdl_result check_memory(const struct tdl_program *p, uint64_t more)
 {
-    uint64_t bytes = p->arena_size + p->ir->budget.given;
+    uint64_t bytes = p->arena_size + more;
     for (uint32_t i = 0; i < p->ir->operand_count; i++)
         if (p->ir->operands[i]->external)
             bytes += p->ir->operands[i]->size;
@@ -96,6 +95,9 @@ static enum tdl_result place_scratch(struct tdl_program *p)
     p->scratch_bytes = p->scratch.each * tdl_cpu_threads_count(p->threads);
     if (!p->scratch_bytes)
         return TDL_OK;
+    const enum tdl_result r = check_memory(p, p->scratch_bytes);
+    if (r != TDL_OK)
+        return r;
     if (posix_memalign(&memory, TDL_PLAN_ALIGNMENT, p->scratch_bytes))
         return out_of_memory();
     p->scratch.memory = memory;
@@ -504,7 +506,7 @@ enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *g,
     for (uint32_t i = 0; i < p->node_count; i++)
         TRY(check_constants(p->nodes[i]));
     TRY(place_values(p, g->plan.guard));
-    TRY(check_memory(p));
+    TRY(check_memory(p, p->ir->budget.given)); /* constants as the floats that are kept of them */
     TRY(place_memory(p));
     TRY(put_off_large(p));
     TRY(copy_constants(p));

@@ -413,6 +413,54 @@ static void check_refused(void)
     CHECK(!system(command), "%s", command);
 }
 
+/* A 1×1 convolution of so many channels that what its threads work in is large. */
+static enum tdl_result build_deep(struct tdl_graph **out)
+{
+    enum { DEPTH = 65536, OUT = 16, WIDE = 10 };
+    struct rng rng = {9};
+    struct tdl_builder *b;
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *o =
+        subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, WIDE, WIDE, DEPTH));
+    o = tdl_builder_conv2d(b, o, subject_filter(b, &rng, OUT, 1, 1, DEPTH), NULL);
+    OK(tdl_builder_output(b, "y", o));
+    const enum tdl_result r =
+        tdl_builder_build(b, &(struct tdl_build_params){.defer_compile = true}, out);
+    tdl_builder_destroy(&b);
+    return r;
+}
+
+/* What threads work in counts as values do. */
+static void check_refused_scratch(void)
+{
+    enum { MIB = 1 << 20 };
+    struct tdl_graph *g = NULL;
+    char root[64] = "", command[80];
+    check_begin("more memory for threads than there is");
+    OK(build_deep(&g));
+    const struct tdl_program *p = g->program;
+    uint64_t values = p->arena_size, scratch = p->scratch_bytes;
+    for (uint32_t i = 0; i < p->ir->operand_count; i++)
+        values += p->ir->operands[i]->external ? p->ir->operands[i]->size : 0;
+    const bool threads = tdl_cpu_threads_count(p->threads) > 1; /* XNNPACK takes it for one */
+    tdl_graph_destroy(&g);
+    if (threads) {
+        CHECK(scratch >= 16 * MIB, "%llu bytes: less is not looked at",
+              (unsigned long long)scratch);
+        have_memory(root, (values + scratch / 2) / MIB);
+        const enum tdl_result r = build_deep(&g);
+        CHECK(r == TDL_ERROR_OUT_OF_MEMORY && strstr(tdl_last_error(), "the graph needs"),
+              "build: %d: %s", (int)r, tdl_last_error());
+        tdl_graph_destroy(&g);
+        have_memory(root, (values + scratch) / MIB + 1);
+        OK(build_deep(&g));
+        tdl_graph_destroy(&g);
+        tdl_cpu_memory_root = "";
+        snprintf(command, sizeof(command), "rm -r %s", root);
+        CHECK(!system(command), "%s", command);
+    }
+}
+
 /* --------------------------------------------------------------------- cancelling */
 
 struct asked {
@@ -736,6 +784,7 @@ int main(void)
     check_convs();
     check_first_run();
     check_refused();
+    check_refused_scratch();
     check_asked();
     check_asked_in_build();
     for (int kind = 0; kind < KINDS; kind++) {
