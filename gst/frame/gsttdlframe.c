@@ -1,76 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Exact and freshest. A stream's work is on one queue of the device, in the order of its
- * submission, but for freshest's networks, which are on the next one.
- *
- * exact: one batch a frame, preprocess → network → compose. The frame is
- * finished when its own mask is.
- *
- * freshest: the composition goes first, with the newest mask that is already
- * finished, and the network's run for this frame behind it in a batch of its
- * own, unless the run before has not finished yet. So a frame never waits for
- * its own mask, nor, where the device has several queues, for any, and a network
- * that is too slow for the frame rate runs on as many frames as it has time for.
- *
- * shared, where other streams are at the model's batcher: exact in two batches, the picture,
- * then the composition, and between the two the run for all of them.
- */
+/* Carries out what gsttdlplan.h says of a frame. */
 #include "network/gsttdltiles.h"
+#include "gsttdlplan.h"
 #include "gsttdlwork.h"
 
 #include <string.h>
-
-/* Is it time for the network? The interval counts frames, run or not. */
-static gboolean network_is_due(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                               const struct gst_tdl_work *work)
-{
-    const gboolean shown = gst_tdl_work_shows_mask(live, work);
-
-    if (!shown)
-        session->has_mask = FALSE; /* it would be an old one when one is wanted */
-    if (!shown && !work->tensor && !gst_tdl_session_watches(session, live)) {
-        gst_tdl_infer_forget(session->infer); /* likewise its memory */
-        return FALSE;
-    }
-    if ((shown && !session->has_mask) || (work->tensor && work->tensor_due) || session->cut)
-        return TRUE;
-    return ++session->since_run >= gst_tdl_load_interval(&session->load, live) &&
-           gst_tdl_load_may_run(&session->load, live, session->moment.running);
-}
-
-static void network_ran(struct gst_tdl_session *session, const struct gst_tdl_live *live)
-{
-    gst_tdl_infer_ran(session->infer);
-    session->since_run = 0;
-    gst_tdl_load_ran(&session->load, live, session->moment.running);
-    session->network_runs++;
-}
-
-/* Whether a frame can do with what others have left. */
-static gboolean has_masks(const struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                          const struct gst_tdl_work *work)
-{
-    const gboolean shown = gst_tdl_work_shows_mask(live, work);
-
-    return (shown ? session->has_mask : work->tensor != NULL) &&
-           !(work->tensor && work->tensor_due) && !session->cut;
-}
-
-/* A finished run's mask that no frame has used yet; at most once per run. */
-static enum tdl_result take_finished_mask(struct gst_tdl_session *session,
-                                          struct tdl_tensor **out_mask)
-{
-    enum tdl_result r = TDL_ERROR_TIMEOUT;
-
-    *out_mask = NULL;
-    if (session->running)
-        r = tdl_context_wait(session->device->context, session->running_point, 0);
-    if (r == TDL_OK) {
-        session->running = FALSE;
-        *out_mask = session->infer->mask;
-    }
-    return r == TDL_ERROR_TIMEOUT ? TDL_OK : r;
-}
 
 /* Whether other streams are there to run the network with. */
 static gboolean is_shared(struct gst_tdl_session *session, const struct gst_tdl_live *live)
@@ -85,165 +19,166 @@ static gboolean is_shared(struct gst_tdl_session *session, const struct gst_tdl_
     return gst_tdl_batch_slot_take(session->batch_slot, session->infer, live->batch_size, why);
 }
 
-/* Every frame, as the network keeps none of them. */
-static enum tdl_result frame_tiles(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                   const struct gst_tdl_live *live, const GstVideoInfo *out,
-                                   struct gst_tdl_work *work)
+/* Whether the run under way is done, whose mask no frame has used yet. */
+static enum tdl_result look_for_mask(const struct gst_tdl_session *session, gboolean *out_finished)
 {
+    const struct gst_tdl_course *course = &session->course;
+    enum tdl_result r = TDL_ERROR_TIMEOUT;
+
+    if (course->running)
+        r = tdl_context_wait(session->device->context, course->running_point, 0);
+    *out_finished = r == TDL_OK;
+    return r == TDL_ERROR_TIMEOUT ? TDL_OK : r;
+}
+
+static enum tdl_result make_plan(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                                 const struct gst_tdl_work *work, struct gst_tdl_plan *out_plan)
+{
+    struct gst_tdl_runs runs = {
+        .kind = session->infer->model->kind,
+        .in_tiles = gst_tdl_session_in_tiles(session),
+        .interval = gst_tdl_load_interval(&session->load, live),
+        .may_run = gst_tdl_load_may_run(&session->load, live, session->moment.running),
+    };
     enum tdl_result r = TDL_OK;
 
-    is_shared(session, live); /* it says why not */
-    if (work->frames.cropped)
-        r = gst_tdl_compose_around(&session->compose, slot->batch, live, work->mode, &work->frames);
+    if (live->latency_mode == GST_TDL_LATENCY_FRESHEST)
+        r = look_for_mask(session, &runs.finished);
     if (r == TDL_OK)
-        r = gst_tdl_tiles_record(session->infer, slot->batch, &work->frames, out->finfo,
-                                 live->tile_overlap);
-    if (r == TDL_OK)
-        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_COMPOSES | GST_TDL_PART_FIRST);
-    else
-        gst_tdl_flight_cancel(slot);
-    if (r == TDL_OK)
-        network_ran(session, live);
+        gst_tdl_plan_frame(live, &session->course, &runs, &work->wanted, out_plan);
     return r;
 }
 
-/* Behind a run in the batch: what presence looks at. */
-static enum tdl_result watch(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                             const struct gst_tdl_live *live)
+/* The batcher hears of the frame, with whose streams the network may run then. */
+static void tell_batcher(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                         struct gst_tdl_plan *plan)
 {
-    return gst_tdl_session_watches(session, live)
-               ? gst_tdl_presence_record(&session->presence, session->device->context, slot->batch,
-                                         session->infer, &session->moment)
-               : TDL_OK;
-}
+    gboolean shared = FALSE;
 
-/* A mask of the frame's own is submitted. */
-static void mask_made(struct gst_tdl_session *session, const struct gst_tdl_slot *slot,
-                      const struct gst_tdl_live *live, const struct gst_tdl_work *work)
-{
-    network_ran(session, live);
-    gst_tdl_presence_submitted(&session->presence, slot->point);
-    session->has_mask = gst_tdl_work_shows_mask(live, work);
-    session->cut = FALSE;
-    session->running = FALSE; /* this mask is newer than any run's before */
-}
-
-static enum tdl_result frame_shared(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                    const struct gst_tdl_live *live, struct gst_tdl_work *work)
-{
-    enum gst_tdl_turn turn = GST_TDL_TURN_FLUSHING;
-    enum tdl_result r = gst_tdl_infer_picture(session->infer, slot->batch,
-                                              &work->frames.source_part, work->frames.pixel_aspect);
-
-    if (r == TDL_OK)
-        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_READS | GST_TDL_PART_FIRST);
-    else
-        gst_tdl_flight_cancel(slot);
-    if (r == TDL_OK)
-        turn =
-            gst_tdl_batch_slot_run(session->batch_slot, gst_tdl_session_batch_wait(session, live));
-    if (r == TDL_OK && turn == GST_TDL_TURN_FLUSHING)
-        r = TDL_ERROR_CANCELED;
-    if (r == TDL_OK)
-        r = gst_tdl_flight_begin(&session->flight, 0, &slot);
-    if (r != TDL_OK)
-        return r;
-    if (turn == GST_TDL_TURN_ALONE)
-        r = gst_tdl_infer_network(session->infer, slot->batch);
-    if (r == TDL_OK)
-        r = watch(session, slot, live);
-    if (r == TDL_OK)
-        r = gst_tdl_work_compose(session, slot, live, work, session->infer->mask);
-    if (r == TDL_OK)
-        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_COMPOSES);
-    else
-        gst_tdl_flight_cancel(slot);
-    if (r == TDL_OK)
-        mask_made(session, slot, live, work);
-    return r;
-}
-
-static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                   const struct gst_tdl_live *live, struct gst_tdl_work *work)
-{
-    gboolean run = network_is_due(session, live, work);
-    enum tdl_result r = TDL_OK;
-
-    if (run && is_shared(session, live))
-        return frame_shared(session, slot, live, work);
-    if (!run && session->batch_slot && session->batch_slot->batcher)
+    if (plan->hearing == GST_TDL_HEARS_RUN || plan->hearing == GST_TDL_HEARS_ALONE)
+        shared = is_shared(session, live);
+    else if (plan->hearing == GST_TDL_HEARS_REST && session->batch_slot &&
+             session->batch_slot->batcher)
         gst_tdl_batch_slot_rest(session->batch_slot);
-    if (run)
-        r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part,
-                                 work->frames.pixel_aspect);
-    if (r == TDL_OK && run)
-        r = watch(session, slot, live);
-    if (r == TDL_OK)
-        r = gst_tdl_work_compose(session, slot, live, work, run ? session->infer->mask : NULL);
-    if (r == TDL_OK)
-        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_COMPOSES | GST_TDL_PART_FIRST);
-    else
-        gst_tdl_flight_cancel(slot);
-    if (r == TDL_OK && run)
-        mask_made(session, slot, live, work);
+    if (shared && plan->hearing == GST_TDL_HEARS_RUN)
+        gst_tdl_plan_share(plan);
+}
+
+static enum tdl_result record_tiles(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                    const struct gst_tdl_live *live,
+                                    const struct gst_tdl_work_output *output)
+{
+    enum tdl_result r = TDL_OK;
+
+    if (output->frames.cropped)
+        r = gst_tdl_compose_around(&session->compose, slot->batch, live, output->mode,
+                                   &output->frames);
+    return r == TDL_OK ? gst_tdl_tiles_record(session->infer, slot->batch, &output->frames,
+                                              output->video->info.finfo, live->tile_overlap)
+                       : r;
+}
+
+/* What a batch has, in the order of its steps. */
+static enum tdl_result record(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                              const struct gst_tdl_live *live, struct gst_tdl_work *work,
+                              guint steps, gboolean new_mask)
+{
+    const struct gst_tdl_work_output *output = &work->outputs[GST_TDL_PICTURE_FRAME];
+    enum tdl_result r = TDL_OK;
+
+    if (steps & GST_TDL_STEP_COVER)
+        r = gst_tdl_compose_closed(&session->compose, slot->batch, live, output->mode,
+                                   &output->frames);
+    if (r == TDL_OK && steps & GST_TDL_STEP_TILES)
+        r = record_tiles(session, slot, live, output);
+    if (r == TDL_OK && steps & GST_TDL_STEP_PICTURE)
+        r = gst_tdl_infer_picture(session->infer, slot->batch, &work->frames.source_part,
+                                  work->frames.pixel_aspect);
+    if (r == TDL_OK && steps & GST_TDL_STEP_NETWORK)
+        r = gst_tdl_infer_network(session->infer, slot->batch);
+    if (r == TDL_OK && steps & GST_TDL_STEP_WATCH)
+        r = gst_tdl_presence_record(&session->presence, session->device->context, slot->batch,
+                                    session->infer, &session->moment);
+    if (r == TDL_OK && steps & GST_TDL_STEP_COMPOSE)
+        r = gst_tdl_work_compose(session, slot, live, work, new_mask ? session->infer->mask : NULL);
     return r;
 }
 
-static enum tdl_result run_behind(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                                  struct gst_tdl_work *work)
+/* A batch is submitted that has these steps, or with `shared` whose run others may have had. */
+static void note_submitted(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                           const struct gst_tdl_slot *slot, guint steps, gboolean shared)
 {
-    struct gst_tdl_slot *slot;
-    enum tdl_result r = gst_tdl_flight_begin(&session->flight, 1, &slot);
+    session->closed += steps & GST_TDL_STEP_COVER ? 1 : 0;
+    if (!shared && !(steps & (GST_TDL_STEP_NETWORK | GST_TDL_STEP_TILES)))
+        return;
+    gst_tdl_infer_ran(session->infer);
+    gst_tdl_load_ran(&session->load, live, session->moment.running);
+    session->network_runs++;
+    if (steps & GST_TDL_STEP_TILES) /* whose mask nobody keeps */
+        return;
+    session->course.running_point = slot->point;
+    gst_tdl_presence_submitted(&session->presence, slot->point);
+}
 
-    if (r != TDL_OK)
-        return r;
-    r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part,
-                             work->frames.pixel_aspect);
-    if (r == TDL_OK)
-        r = watch(session, slot, live);
-    if (r == TDL_OK)
-        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_READS);
-    else
-        gst_tdl_flight_cancel(slot);
-    if (r == TDL_OK) {
-        network_ran(session, live);
-        gst_tdl_presence_submitted(&session->presence, slot->point);
-        session->running = TRUE;
-        session->running_point = slot->point;
+/* The run for all streams; afterwards the next batch. Where nobody came, that has it. */
+static enum tdl_result run_shared(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                                  guint *steps)
+{
+    const enum gst_tdl_turn turn =
+        gst_tdl_batch_slot_run(session->batch_slot, gst_tdl_session_batch_wait(session, live));
+
+    if (turn == GST_TDL_TURN_ALONE)
+        *steps |= GST_TDL_STEP_NETWORK;
+    return turn == GST_TDL_TURN_FLUSHING ? TDL_ERROR_CANCELED : TDL_OK;
+}
+
+/* The batches of the plan, the first of which is begun in `slot`. */
+static enum tdl_result execute(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                               const struct gst_tdl_live *live, struct gst_tdl_work *work,
+                               const struct gst_tdl_plan *plan)
+{
+    enum tdl_result r = TDL_OK;
+
+    if (plan->forgets)
+        gst_tdl_infer_forget(session->infer);
+    for (guint i = 0; i < plan->count && r == TDL_OK; i++) {
+        const gboolean shared = plan->shared && i > 0;
+        guint steps = plan->batches[i].steps;
+
+        if (shared)
+            r = run_shared(session, live, &steps);
+        if (r == TDL_OK && i > 0)
+            r = gst_tdl_flight_begin(&session->flight, plan->batches[i].lane, &slot);
+        if (r != TDL_OK)
+            return r;
+        r = record(session, slot, live, work, steps, plan->new_mask);
+        if (r == TDL_OK)
+            r = gst_tdl_work_submit(session, slot, work, steps, i == 0);
+        else
+            gst_tdl_flight_cancel(slot);
+        if (r == TDL_OK)
+            note_submitted(session, live, slot, steps, shared);
     }
     return r;
 }
 
-static enum tdl_result frame_freshest(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                      const struct gst_tdl_live *live, struct gst_tdl_work *work)
+/* As the plan of this frame has it. */
+static enum tdl_result process(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                               const struct gst_tdl_live *live, struct gst_tdl_work *work)
 {
-    struct tdl_tensor *mask;
-    enum tdl_result r = take_finished_mask(session, &mask);
+    struct gst_tdl_plan plan;
+    enum tdl_result r = make_plan(session, live, work, &plan);
 
-    if (r == TDL_OK)
-        r = gst_tdl_work_compose(session, slot, live, work, mask);
-    is_shared(session, live); /* it says why not */
-    if (r == TDL_OK)
-        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_COMPOSES | GST_TDL_PART_FIRST);
-    else
+    if (r != TDL_OK) {
         gst_tdl_flight_cancel(slot);
-    if (r == TDL_OK && network_is_due(session, live, work) && !session->running)
-        r = run_behind(session, live, work);
-    return r;
-}
-
-/* There is no mask, nor will there be one of this frame: nothing is seen of it. */
-static enum tdl_result frame_closed(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                    const struct gst_tdl_live *live, struct gst_tdl_work *work)
-{
-    enum tdl_result r =
-        gst_tdl_compose_closed(&session->compose, slot->batch, live, work->mode, &work->frames);
-
-    if (r == TDL_OK)
-        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_COMPOSES | GST_TDL_PART_FIRST);
-    else
-        gst_tdl_flight_cancel(slot);
-    session->closed += r == TDL_OK;
+        return r;
+    }
+    tell_batcher(session, live, &plan);
+    r = execute(session, slot, live, work, &plan);
+    if (r == TDL_OK) {
+        plan.after.running_point = session->course.running_point;
+        session->course = plan.after;
+    }
     return r;
 }
 
@@ -288,7 +223,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     struct gst_tdl_masks none = { 0 };
     struct gst_tdl_importer *importer = &session->importer;
     const struct gst_tdl_video *in = input->video;
-    struct gst_tdl_work work = { .input = input->buffer, .mode = GST_TDL_MODE_MASK };
+    struct gst_tdl_work work = { .input = input->buffer };
     struct gst_tdl_slot *slot;
     enum tdl_result r = gst_tdl_flight_begin(&session->flight, 0, &slot);
 
@@ -299,8 +234,6 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     if (!masks)
         masks = &none;
     session->interval = frame_interval(&in->info);
-    if (output->buffer)
-        work.mode = gst_tdl_work_mode(live, in, output->video);
     importer->stats.gpu_bytes = frame_bytes(&in->info) + target_bytes(output) +
                                 target_bytes(&masks->mask) + target_bytes(&masks->labels);
     if (!gst_tdl_work_import(session, live, slot, in, output, masks, &work, error)) {
@@ -309,14 +242,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
         return FALSE;
     }
     find_moved_crop(session, &work);
-    if (work.has_target && gst_tdl_session_is_closed(session, live))
-        r = frame_closed(session, slot, live, &work);
-    else if (work.mode == GST_TDL_MODE_PICTURE && gst_tdl_session_in_tiles(session))
-        r = frame_tiles(session, slot, live, &output->video->info, &work);
-    else if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && has_masks(session, live, &work))
-        r = frame_freshest(session, slot, live, &work);
-    else
-        r = frame_exact(session, slot, live, &work);
+    r = process(session, slot, live, &work);
     gst_tdl_work_release(&work);
     gst_tdl_presence_submitted(&session->presence, 0); /* what was recorded in vain */
     /* The element stops, and the frame may lack all or a part. */

@@ -196,12 +196,6 @@ void gst_tdl_session_tell_load(struct gst_tdl_session *session, const struct gst
     session->told = told;
 }
 
-gboolean gst_tdl_session_watches(const struct gst_tdl_session *session,
-                                 const struct gst_tdl_live *live)
-{
-    return live->presence && session->infer->model->kind == GST_TDL_OUTPUT_MASK;
-}
-
 gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                struct gst_tdl_moment *out_since)
 {
@@ -219,15 +213,15 @@ gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst
 
 void gst_tdl_session_discontinue(struct gst_tdl_session *session, gboolean forget)
 {
-    session->cut = TRUE;
+    session->course.cut = TRUE;
     if (session->infer)
         gst_tdl_infer_forget(session->infer);
     if (!forget)
         return;
     session->presence.watch.since.running = GST_CLOCK_TIME_NONE; /* time may be another */
     gst_tdl_compose_reset(&session->compose);
-    session->has_mask = FALSE;
-    session->running = FALSE;
+    session->course.has_mask = FALSE;
+    session->course.running = FALSE;
 }
 
 void gst_tdl_session_reset(struct gst_tdl_session *session)
@@ -271,7 +265,7 @@ void gst_tdl_session_take_picture(struct gst_tdl_session *session, struct gst_td
 gboolean gst_tdl_session_is_closed(const struct gst_tdl_session *session,
                                    const struct gst_tdl_live *live)
 {
-    return gst_tdl_live_guards(live) && session->infer->model->kind != GST_TDL_OUTPUT_MASK;
+    return gst_tdl_plan_covers(live, session->infer->model->kind);
 }
 
 gboolean gst_tdl_session_in_tiles(const struct gst_tdl_session *session)

@@ -13,6 +13,7 @@
 #include "network/gsttdlinfer.h"
 #include "gsttdlladder.h"
 #include "gsttdlload.h"
+#include "gsttdlplan.h"
 #include "gsttdlpresence.h"
 #include "gsttdlregion.h"
 #include "memory/gsttdlvulkan.h"
@@ -38,14 +39,10 @@ struct gst_tdl_session {
     struct gst_tdl_batch_slot *batch_slot; /* borrowed; NULL: it goes alone */
     GstClockTime interval;                 /* between the last frames, as their caps say */
 
-    gboolean cut;                 /* the next frame does not follow the last one */
+    struct gst_tdl_course course;
     struct gst_tdl_rect crop;     /* of the last frame; zeros: none */
     struct gst_tdl_region region; /* that the network looked at last */
-    gboolean has_mask;            /* the composer has one to use again */
-    guint since_run;              /* frames since the network's last run */
-    gboolean running;             /* freshest: a run was submitted, its mask not yet used */
     guint tiles;                  /* runs a frame, of input-fit=tiles */
-    guint64 running_point;        /* when it is finished */
     guint64 frames, closed, network_runs;
 };
 
@@ -141,9 +138,6 @@ void gst_tdl_session_tell_load(struct gst_tdl_session *session,
                                const struct gst_tdl_strain *strain);
 /* The name of the model that works, or its file; never freed. */
 const gchar *gst_tdl_session_model(const struct gst_tdl_session *session);
-/* Whether the network is to run on frames whose mask nobody sees, too. */
-gboolean gst_tdl_session_watches(const struct gst_tdl_session *session,
-                                 const struct gst_tdl_live *live);
 /* What presence has seen in runs that are done, up to the next change, which is TRUE. */
 gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                struct gst_tdl_moment *out_since);

@@ -75,66 +75,46 @@ static void find_region(struct gst_tdl_session *session, const struct gst_tdl_li
         memset(infer->region, 0, sizeof(infer->region));
 }
 
-/* From the source to that target. */
-static void set_target(const struct gst_tdl_work *work, const struct tdl_frame *target,
-                       const GstVideoInfo *info, struct gst_tdl_frames *out_frames)
+/* From the source to that output. */
+static void set_frames(const struct gst_tdl_work *work, struct gst_tdl_work_output *output)
 {
-    *out_frames = work->frames;
-    out_frames->target = out_frames->target_part = *target;
+    const struct tdl_frame *target = &output->import.frame;
+    struct gst_tdl_frames *frames = &output->frames;
+
+    *frames = work->frames;
+    frames->target = frames->target_part = *target;
     if (target->width != work->frames.source.width || target->height != work->frames.source.height)
-        out_frames->cropped = FALSE; /* a larger picture of all of it */
-    if (!out_frames->cropped)
-        out_frames->source_part = out_frames->source;
-    if (out_frames->cropped)
-        gst_tdl_frame_crop(target, info->finfo, &work->crop, &out_frames->target_part);
+        frames->cropped = FALSE; /* a larger picture of all of it */
+    if (!frames->cropped)
+        frames->source_part = frames->source;
+    if (frames->cropped)
+        gst_tdl_frame_crop(target, output->video->info.finfo, &work->crop, &frames->target_part);
 }
 
 /* The outputs' buffers as the GPU sees them. */
 static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                               const struct gst_tdl_target *output,
-                               const struct gst_tdl_masks *masks, struct gst_tdl_work *work,
-                               GError **error)
+                               const struct gst_tdl_target *const targets[GST_TDL_PICTURES],
+                               struct gst_tdl_work *work, GError **error)
 {
-    const struct gst_tdl_target *mask = &masks->mask, *labels = &masks->labels;
+    gint first = -1;
 
-    work->has_target = output->buffer != NULL;
-    work->has_mask = mask->buffer != NULL;
-    work->has_labels = labels->buffer != NULL;
-    work->tensor = masks->tensor;
-    work->classes = masks->classes.buffer;
-    work->tensor_due = masks->tensor_due;
-    if (work->has_target &&
-        !gst_tdl_import_target(&session->importer, output->buffer, output->video, &slot->staging,
-                               &work->target, error))
-        return FALSE;
-    if (work->has_mask && !gst_tdl_import_target(&session->importer, mask->buffer, mask->video,
-                                                 &slot->staging, &work->mask, error))
-        return FALSE;
-    if (work->has_labels &&
-        !gst_tdl_import_target(&session->importer, labels->buffer, labels->video, &slot->staging,
-                               &work->labels, error))
-        return FALSE;
-    if (work->has_mask)
-        set_target(work, &work->mask.frame, &mask->video->info, &work->mask_frames);
-    if (work->has_labels)
-        set_target(work, &work->labels.frame, &labels->video->info, &work->label_frames);
-    work->label_frames.label = 1;
-    if (work->has_target)
-        set_target(work, &work->target.frame, &output->video->info, &work->frames);
-    else if (work->has_mask)
-        work->frames = work->mask_frames; /* what the network looks at */
-    else if (work->has_labels)
-        work->frames = work->label_frames; /* likewise */
+    for (gint i = 0; i < GST_TDL_PICTURES; i++) {
+        struct gst_tdl_work_output *output = &work->outputs[i];
+
+        if (!work->wanted.pictures[i])
+            continue;
+        if (!gst_tdl_import_target(&session->importer, targets[i]->buffer, targets[i]->video,
+                                   &slot->staging, &output->import, error))
+            return FALSE;
+        output->video = targets[i]->video;
+        output->mode = i == GST_TDL_PICTURE_FRAME ? work->wanted.mode : GST_TDL_MODE_MASK;
+        set_frames(work, output);
+        output->frames.label = i == GST_TDL_PICTURE_LABELS;
+        first = first < 0 ? i : first;
+    }
+    if (first >= 0)
+        work->frames = work->outputs[first].frames;
     return TRUE;
-}
-
-/* Whether any output shows the mask. */
-gboolean gst_tdl_work_shows_mask(const struct gst_tdl_live *live, const struct gst_tdl_work *work)
-{
-    return work->has_mask || work->has_labels ||
-           (work->mode != GST_TDL_MODE_PASSTHROUGH &&
-            (work->mode != GST_TDL_MODE_BLUR ||
-             gst_tdl_compose_blur(live, work->frames.source.height) > 0));
 }
 
 /* Those of what is shown. The part that covers the frame, as a picture of its own. */
@@ -162,15 +142,17 @@ static enum tdl_result copy_classes(struct gst_tdl_session *session, struct gst_
 
 /* What the network has made, shown: of this frame, or of one before. */
 static enum tdl_result show(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                            const struct gst_tdl_live *live, struct gst_tdl_work *work)
+                            const struct gst_tdl_live *live, struct gst_tdl_work *work,
+                            const struct gst_tdl_work_output *output)
 {
     enum tdl_result r = TDL_OK;
 
-    if (work->frames.cropped)
-        r = gst_tdl_compose_around(&session->compose, slot->batch, live, work->mode, &work->frames);
+    if (output->frames.cropped)
+        r = gst_tdl_compose_around(&session->compose, slot->batch, live, output->mode,
+                                   &output->frames);
     if (r == TDL_OK)
         r = gst_tdl_show_record(slot->batch, session->infer->mask, &session->infer->model->shown,
-                                &session->infer->part, live, work->mode, &work->frames);
+                                &session->infer->part, live, output->mode, &output->frames);
     return r == TDL_OK && work->classes ? copy_classes(session, slot, work) : r;
 }
 
@@ -187,12 +169,12 @@ static enum tdl_result copy_tensor(struct gst_tdl_session *session, struct gst_t
                                       gst_buffer_get_size(work->tensor));
 }
 
-/* All outputs, of one mask: the first one takes it in, the others use it again. */
+/* All outputs, of one mask: the first one takes it in, the others use it again. The frame is
+ * the last one, as it may be shown by other means than the composer. */
 enum tdl_result gst_tdl_work_compose(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                                      const struct gst_tdl_live *live, struct gst_tdl_work *work,
                                      struct tdl_tensor *mask)
 {
-    GstClockTime time = GST_BUFFER_PTS(work->input);
     enum tdl_result r = TDL_OK;
 
     if (mask)
@@ -200,60 +182,51 @@ enum tdl_result gst_tdl_work_compose(struct gst_tdl_session *session, struct gst
     session->compose.colors = gst_tdl_infer_colors(session->infer, mask != NULL);
     if (mask && work->tensor)
         r = copy_tensor(session, slot, work, mask);
-    if (r == TDL_OK && work->has_mask) {
-        r = gst_tdl_compose_record(&session->compose, slot->batch, live, GST_TDL_MODE_MASK,
-                                   &work->mask_frames, mask, time);
+    for (guint i = 1; i <= GST_TDL_PICTURES && r == TDL_OK; i++) {
+        const struct gst_tdl_work_output *output = &work->outputs[i % GST_TDL_PICTURES];
+
+        if (!output->video)
+            continue;
+        if (gst_tdl_output_of(output->mode) != GST_TDL_OUTPUT_MASK)
+            r = show(session, slot, live, work, output);
+        else
+            r = gst_tdl_compose_record(&session->compose, slot->batch, live, output->mode,
+                                       &output->frames, mask, GST_BUFFER_PTS(work->input));
         mask = NULL;
     }
-    if (r == TDL_OK && work->has_labels) {
-        r = gst_tdl_compose_record(&session->compose, slot->batch, live, GST_TDL_MODE_MASK,
-                                   &work->label_frames, mask, time);
-        mask = NULL;
-    }
-    if (r == TDL_OK && work->has_target && gst_tdl_output_of(work->mode) != GST_TDL_OUTPUT_MASK)
-        r = show(session, slot, live, work);
-    else if (r == TDL_OK && work->has_target)
-        r = gst_tdl_compose_record(&session->compose, slot->batch, live, work->mode, &work->frames,
-                                   mask, time);
     return r;
 }
 
 enum tdl_result gst_tdl_work_submit(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                    struct gst_tdl_work *work, enum gst_tdl_part part)
+                                    struct gst_tdl_work *work, guint steps, gboolean first)
 {
-    gboolean target = part & GST_TDL_PART_COMPOSES && work->has_target,
-             mask = part & GST_TDL_PART_COMPOSES && work->has_mask,
-             labels = part & GST_TDL_PART_COMPOSES && work->has_labels;
+    const guint count = steps & GST_TDL_STEPS_OUT ? GST_TDL_PICTURES : 0;
     struct gst_tdl_fences fences = { .count = 0 };
     enum tdl_result r = TDL_OK;
 
-    if (target)
-        r = gst_tdl_import_write_images(&session->importer, &work->target, slot->batch);
+    /* What is not wanted has no images, nor anything to wait for. */
+    for (guint i = 0; i < count && r == TDL_OK; i++)
+        r = gst_tdl_import_write_images(&session->importer, &work->outputs[i].import, slot->batch);
     if (r != TDL_OK) {
         gst_tdl_flight_cancel(slot);
         return r;
     }
     gst_tdl_fences_add(&fences, &work->source, FALSE);
-    if (target)
-        gst_tdl_fences_add(&fences, &work->target, TRUE);
-    if (mask)
-        gst_tdl_fences_add(&fences, &work->mask, TRUE);
-    if (labels)
-        gst_tdl_fences_add(&fences, &work->labels, TRUE);
+    for (guint i = 0; i < count; i++)
+        gst_tdl_fences_add(&fences, &work->outputs[i].import, TRUE);
     r = gst_tdl_flight_submit(slot, work->input, &session->importer, &fences);
-    if (r == TDL_OK && part & GST_TDL_PART_FIRST)
+    if (r == TDL_OK && first)
         gst_tdl_import_submitted(&work->source, slot->point);
-    if (r == TDL_OK && target)
-        gst_tdl_import_submitted(&work->target, slot->point);
+    for (guint i = 0; i < count && r == TDL_OK; i++)
+        gst_tdl_import_submitted(&work->outputs[i].import, slot->point);
     return r;
 }
 
 void gst_tdl_work_release(struct gst_tdl_work *work)
 {
     gst_tdl_import_release(&work->source);
-    gst_tdl_import_release(&work->target);
-    gst_tdl_import_release(&work->mask);
-    gst_tdl_import_release(&work->labels);
+    for (guint i = 0; i < GST_TDL_PICTURES; i++)
+        gst_tdl_import_release(&work->outputs[i].import);
 }
 
 gboolean gst_tdl_work_import(struct gst_tdl_session *session, const struct gst_tdl_live *live,
@@ -261,9 +234,24 @@ gboolean gst_tdl_work_import(struct gst_tdl_session *session, const struct gst_t
                              const struct gst_tdl_target *output, const struct gst_tdl_masks *masks,
                              struct gst_tdl_work *work, GError **error)
 {
+    const struct gst_tdl_target *const targets[GST_TDL_PICTURES] = {
+        [GST_TDL_PICTURE_FRAME] = output,
+        [GST_TDL_PICTURE_MASK] = &masks->mask,
+        [GST_TDL_PICTURE_LABELS] = &masks->labels,
+    };
+
+    work->tensor = masks->tensor;
+    work->classes = masks->classes.buffer;
+    work->wanted.tensor = masks->tensor != NULL;
+    work->wanted.tensor_due = masks->tensor_due;
+    for (guint i = 0; i < GST_TDL_PICTURES; i++)
+        work->wanted.pictures[i] = targets[i]->buffer != NULL;
+    if (output->buffer)
+        work->wanted.mode = gst_tdl_work_mode(live, in, output->video);
     if (!import_source(session, live, slot, in, work, error) ||
-        !import_targets(session, slot, output, masks, work, error))
+        !import_targets(session, slot, targets, work, error))
         return FALSE;
+    work->wanted.height = work->frames.source.height;
     find_region(session, live, in, work);
     return TRUE;
 }

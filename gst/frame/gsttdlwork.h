@@ -5,19 +5,28 @@
 #define GST_TDL_WORK_H
 
 #include "caps/gsttdlgeometry.h"
+#include "gsttdlplan.h"
 #include "gsttdlsession.h"
+
+/* A picture that is composed of the frame. */
+struct gst_tdl_work_output {
+    const struct gst_tdl_video *video; /* borrowed; NULL: it is not wanted */
+    enum gst_tdl_mode mode;
+    struct gst_tdl_import import;
+    struct gst_tdl_frames frames; /* from the source to it */
+};
 
 struct gst_tdl_work {
     GstBuffer *input;
-    enum gst_tdl_mode mode;
-    gboolean has_target, has_mask, has_labels;
-    GstBuffer *tensor; /* borrowed; NULL: not wanted */
-    gboolean tensor_due, tensor_made;
+    struct gst_tdl_wanted wanted;
+    struct gst_tdl_import source;
+    struct gst_tdl_work_output outputs[GST_TDL_PICTURES];
+    struct gst_tdl_frames frames; /* of the first one that is wanted: the network looks at these */
+    struct gst_tdl_rect crop;     /* of them, if they are cropped */
+    GstBuffer *tensor;            /* borrowed; NULL: not wanted */
+    gboolean tensor_made;
     GstBuffer *classes; /* likewise */
     guint classes_size[2];
-    struct gst_tdl_import source, target, mask, labels;
-    struct gst_tdl_frames frames, mask_frames, label_frames; /* of one source */
-    struct gst_tdl_rect crop;                                /* of these, if they are cropped */
 };
 
 /* What the element's mode is for these caps. */
@@ -33,21 +42,14 @@ gboolean gst_tdl_work_import(struct gst_tdl_session *session, const struct gst_t
                              struct gst_tdl_work *work, GError **error);
 void gst_tdl_work_release(struct gst_tdl_work *work);
 
-/* Whether any output shows the mask. */
-gboolean gst_tdl_work_shows_mask(const struct gst_tdl_live *live, const struct gst_tdl_work *work);
 /* Record all outputs; `mask` NULL: with the one before. */
 enum tdl_result gst_tdl_work_compose(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                                      const struct gst_tdl_live *live, struct gst_tdl_work *work,
                                      struct tdl_tensor *mask);
 
-/* What a batch of a frame does. The first one that has the input copies its images. */
-enum gst_tdl_part {
-    GST_TDL_PART_READS = 1,
-    GST_TDL_PART_COMPOSES = 2,
-    GST_TDL_PART_FIRST = 4,
-};
-/* The slot's batch; if that fails it is cancelled. */
+/* Submit the slot's batch, which has these steps of the plan; if that fails it is cancelled.
+ * The `first` one of a frame has the input's images copied. */
 enum tdl_result gst_tdl_work_submit(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                    struct gst_tdl_work *work, enum gst_tdl_part part);
+                                    struct gst_tdl_work *work, guint steps, gboolean first);
 
 #endif
