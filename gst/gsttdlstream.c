@@ -86,7 +86,8 @@ static void tell_legend(GstTdlFilter *self)
     GST_OBJECT_UNLOCK(self);
     path = gst_tdl_model_resolve(&sources, NULL); /* "labels" and "palette" may be the file's */
     names = gst_tdl_legend_post(GST_ELEMENT(self), &sources, self->output == GST_TDL_OUTPUT_CLASSES,
-                                self->session->infer->model->classes);
+                                self->session->infer->model->classes,
+                                self->session->infer->model->shares);
     gst_tdl_meta_name(&self->meta, (const gchar *const *)names);
     gst_tdl_sources_clear(&sources);
 }

@@ -320,6 +320,14 @@ static guint count_classes(const struct tdl_tensor_params *p, const struct gst_t
     return MAX(channels, 2); /* of one channel: it, and the background */
 }
 
+/* Bytes of one channel may as well be classes. */
+static gboolean are_guessed_shares(const struct tdl_tensor_params *p,
+                                   const struct gst_tdl_sources *sources)
+{
+    return sources->output == GST_TDL_OUTPUT_MASK && sources->decoder == GST_TDL_DECODE_AUTO &&
+           p->dtype == TDL_UINT8 && !are_labels(p, sources);
+}
+
 static void note(struct gst_tdl_decode *d, const char *name, const struct tdl_tensor_params *p)
 {
     g_string_append_printf(d->others, "%s%s [", d->others->len ? ", " : "", name);
@@ -389,6 +397,7 @@ struct tdl_operand *gst_tdl_decode_alone(struct gst_tdl_decode *d, struct tdl_bu
     d->guessed = tdl_operand_get_desc(operand)->rank < 4;
     d->usual = gst_tdl_foreground_is_beside(name);
     d->classes = count_classes(tdl_operand_get_desc(image), d->sources);
+    d->shares = are_guessed_shares(tdl_operand_get_desc(image), d->sources);
     d->mask = decode(builder, image, d->sources, d->trusted);
     return flatten(d, builder, d->mask);
 }

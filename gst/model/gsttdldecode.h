@@ -21,6 +21,7 @@ struct gst_tdl_decode {
     struct tdl_operand *mask;         /* [1, h, w, C]; NULL: not yet */
     struct tdl_operand *colors;       /* of the foreground, as the model has them; NULL: none */
     guint classes;                    /* of the chosen output; 0: it does not say */
+    gboolean shares;                  /* it has bytes, which are guessed to be shares of 255 */
     gboolean flat; /* what comes out is [h, w, C]: the numbers of [1, h, w, C], in no
                         layout of images */
 };

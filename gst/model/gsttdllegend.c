@@ -66,8 +66,21 @@ static void warn_of_labels(GstElement *element, const gchar *labels, guint lines
     gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
 }
 
+/* The class of each pixel in bytes is a mask of next to nothing then. */
+static void warn_of_shares(GstElement *element, const gchar *labels)
+{
+    GError *error = NULL;
+
+    g_set_error(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                "The labels \"%s\" name classes, and the model's output has bytes, which are taken "
+                "for shares of 255: set \"decoder=labels\" if they are classes, or "
+                "\"decoder=probability\".",
+                labels);
+    gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
+}
+
 GStrv gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sources,
-                          gboolean shown, guint count)
+                          gboolean shown, guint count, gboolean shares)
 {
     g_autofree gchar *path = NULL, *text = NULL;
     const gchar *labels = sources->labels;
@@ -100,6 +113,9 @@ GStrv gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sou
             gst_message_new_element(GST_OBJECT(element), make_legend(lines, sources->palette)));
     if (lines[0])
         warn_of_classes(element, labels, g_strv_length(lines), sources->classes);
-    warn_of_labels(element, labels, g_strv_length(lines), count);
+    if (shares)
+        warn_of_shares(element, labels);
+    else
+        warn_of_labels(element, labels, g_strv_length(lines), count);
     return lines;
 }

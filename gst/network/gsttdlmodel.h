@@ -37,6 +37,7 @@ struct gst_tdl_model {
     const struct tdl_tensor_params *foreground; /* of GST_TDL_FOREGROUND, likewise */
     gboolean guessed;                           /* … which it may not be */
     guint classes;                              /* 0: not known */
+    gboolean shares;                            /* bytes, guessed to be shares of 255 */
     const gchar *stray; /* interned: what the modelinfo file takes for an input; NULL: none */
     struct gst_tdl_batcher *batcher; /* of those who share it */
 };

@@ -248,6 +248,7 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
     ok = ok && tell(error, r, path, name);
     model->guessed = decode.guessed;
     model->classes = decode.classes;
+    model->shares = decode.shares;
     tdl_builder_destroy(&builder);
     gst_tdl_decode_clear(&decode);
     return ok;

@@ -7,7 +7,7 @@
 
 #define SIDE 16 /* of the networks' pictures and masks, px */
 
-enum { FLOAT = 1, INT64 = 7 };
+enum { FLOAT = 1, UINT8 = 2, INT64 = 7 };
 
 /* The first channel of the picture `src`, as `gray`; `side` −1: of any size. */
 static void add_first_channel_of(struct onnx_bytes *graph, gint64 side)
@@ -671,6 +671,42 @@ GST_START_TEST(table_is_no_picture)
 }
 GST_END_TEST;
 
+/* Bytes with names may be classes: it says what they are taken for, unless it is told. */
+GST_START_TEST(bytes_with_labels)
+{
+    static const char *const words[] = { "The labels \"", "taken for shares of 255",
+                                         "decoder=labels", NULL };
+    static const gchar *const told[] = { "", "decoder=labels", "decoder=probability",
+                                         "classes=<1>" };
+    g_autofree gchar *labels = NULL, *properties = NULL, *model = NULL;
+    struct onnx_bytes graph = { 0 }, to = { 0 };
+    gint fd = g_file_open_tmp("tdl-labels-XXXXXX.txt", &labels, NULL);
+    GstMessage *message;
+    GstVideoInfo in;
+    struct filter f;
+
+    fail_unless(fd >= 0 && g_close(fd, NULL));
+    fail_unless(g_file_set_contents(labels, "background\nperson\n", -1, NULL));
+    add_first_channel(&graph);
+    onnx_attr_int(&to, "to", UINT8);
+    onnx_node(&graph, "Cast", "gray", "classes", &to);
+    onnx_output(&graph, "classes");
+    model = written_model(&graph);
+    properties = g_strdup_printf("labels=%s %s", labels, told[__i__]);
+    written_start(&f, model, properties, WIDE);
+    caps_info(WIDE, &in);
+    gst_buffer_unref(filter_run(&f, picture_new_color(&in, 0xffffffff)));
+    message = filter_message(&f, GST_MESSAGE_WARNING);
+    if (__i__ == 0)
+        message_expect(message, GST_MESSAGE_WARNING, words);
+    else
+        fail_unless(message == NULL);
+    filter_stop(&f);
+    g_unlink(model);
+    g_unlink(labels);
+}
+GST_END_TEST;
+
 /* A small file that doubles its picture again and again, to more than a GiB. */
 GST_START_TEST(out_of_proportion)
 {
@@ -722,6 +758,7 @@ static Suite *model_io_suite(void)
     tcase_add_loop_test(tcase, wrong_links, 0, G_N_ELEMENTS(wrong));
     tcase_add_test(tcase, table_is_no_picture);
     tcase_add_test(tcase, out_of_proportion);
+    tcase_add_loop_test(tcase, bytes_with_labels, 0, 4);
     return suite;
 }
 
