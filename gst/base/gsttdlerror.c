@@ -10,7 +10,7 @@ void gst_tdl_debug_init(void)
     GST_DEBUG_CATEGORY_INIT(gst_tdl_debug, "tdl", 0, "libtdl, the inference engine of tdlfilter");
 }
 
-/* Where sizes that a model leaves open are given, in C. */
+/* The property or option, in C's words, that gives sizes which a model leaves open. */
 #define C_NAME " (tdl_model_params)"
 
 static const struct row {
@@ -64,7 +64,7 @@ gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *
             "number theirs (such as downsample_ratio=0.25), \"model-state\" gives inputs of a "
             "recurrent model the sizes of its outputs (such as r1i=r1o,r2i=r2o); have other sizes "
             "fixed where the model is exported.";
-    else if (strstr(detail, "-Dcpu-levels=")) /* which says what to do */
+    else if (strstr(detail, "-Dcpu-levels=")) /* the detail says what to do */
         next_step = "";
     else if (strstr(detail, "was forked")) /* a mistake of nobody's here */
         next_step = "Stop this pipeline: another one, made in this process, works.";

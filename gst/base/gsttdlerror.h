@@ -13,7 +13,7 @@ void gst_tdl_debug_init(void);
 GST_DEBUG_CATEGORY_EXTERN(gst_tdl_filter_debug); /* "tdlfilter": the element */
 GST_DEBUG_CATEGORY_EXTERN(gst_tdl_debug);        /* "tdl": the engine's log */
 
-/* What to do where the system gives no thread. */
+/* Advice for systems that give no thread. */
 #define GST_TDL_THREAD_ADVICE                                                                      \
     "Raise the limits of processes and memory (ulimit -u, ulimit -v, a service's TasksMax), or "   \
     "close other programs."

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the bus hears while kernels are compiled: GST_MESSAGE_PROGRESS with the
- * code "compile". It begins with START and ends with COMPLETE, CANCELED or
- * ERROR; CONTINUE in between is not posted more often than people can read. */
+/* Messages on the bus while kernels are compiled: GST_MESSAGE_PROGRESS with the code
+ * "compile". It begins with START and ends with COMPLETE, CANCELED or ERROR; CONTINUE in
+ * between is not posted more often than people can read. */
 #ifndef GST_TDL_PROGRESS_H
 #define GST_TDL_PROGRESS_H
 

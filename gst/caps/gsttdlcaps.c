@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-/* Of equal formats the first is preferred, when the peer leaves the choice.
- * DRM names the order of bits in a little-endian word, GStreamer that of bytes. */
+/* The first of equal formats is preferred, when the peer leaves the choice. DRM names the
+ * order of bits in a little-endian word, GStreamer that of bytes. */
 static const struct {
     GstVideoFormat video;
     enum tdl_format tdl;
     const gchar *name;
     const gchar *drm;     /* NULL: it has none */
-    GstVideoFormat alpha; /* which of those with alpha is nearest */
+    GstVideoFormat alpha; /* the nearest format with alpha */
     gboolean image;       /* GStreamer's Vulkan library has images of it */
 } formats[] = {
 #define F(name) GST_VIDEO_FORMAT_##name
@@ -245,8 +245,8 @@ static guint alpha_formats(void)
     return set;
 }
 
-/* What mode=alpha makes of these: with bytes in the order of the input's, nothing
- * downstream has to turn them round. */
+/* mode=alpha makes formats with alpha of these: with bytes in the order of the input's,
+ * nothing downstream has to turn them round. */
 static GstVideoFormat nearest_alpha(guint set)
 {
     GstVideoFormat nearest = GST_VIDEO_FORMAT_UNKNOWN;
@@ -317,7 +317,7 @@ static GstCapsFeatures *features_of(enum style style)
     return style == SYSTEM ? NULL : gst_caps_features_new(GST_TDL_CAPS_DMA_BUF, NULL);
 }
 
-/* Which formats the other side may have when this one has `set`. */
+/* Formats that the other side may have when this one has `set`. */
 static guint convert_formats(enum gst_tdl_mode mode, GstPadDirection direction, guint set)
 {
     guint made = ALL_FORMATS;
@@ -352,7 +352,7 @@ static GstStructure *transform_structure(enum gst_tdl_mode mode, GstPadDirection
     if (!set && (style != to || to == DMA_DRM || to == VULKAN || converts))
         return NULL;
     structure = gst_structure_copy(from);
-    if (converts) /* they describe the other format's samples */
+    if (converts) /* these fields describe the other format's samples */
         gst_structure_remove_fields(structure, "colorimetry", "chroma-site", NULL);
     if (style == DMA_DRM)
         gst_structure_remove_fields(structure, "format", "drm-format", NULL);
@@ -586,7 +586,7 @@ static enum tdl_color_matrix matrix_of(const GstVideoInfo *info)
     case GST_VIDEO_COLOR_MATRIX_FCC: /* differs from BT.601 in the third digit */
         return TDL_COLOR_MATRIX_BT601;
     case GST_VIDEO_COLOR_MATRIX_BT709:
-    case GST_VIDEO_COLOR_MATRIX_SMPTE240M: /* so does this from BT.709 */
+    case GST_VIDEO_COLOR_MATRIX_SMPTE240M: /* differs as little from BT.709 */
         return TDL_COLOR_MATRIX_BT709;
     case GST_VIDEO_COLOR_MATRIX_BT2020:
         return TDL_COLOR_MATRIX_BT2020;

@@ -25,17 +25,17 @@ struct gst_tdl_tiling {
     gboolean in, out;
 };
 
-/* What a device is able to do, with this GStreamer. Caps depend on the first ones
- * and the tilings. */
+/* Abilities of a device, with this GStreamer. Caps depend on the first ones and the
+ * tilings. */
 struct gst_tdl_abilities {
     gboolean drm_caps;     /* dma-bufs are format=DMA_DRM with a drm-format (GStreamer 1.24) */
     gboolean dma_buf_in;   /* dma-bufs of others can be imported */
     gboolean dma_buf_out;  /* dma-bufs can be made */
     gboolean vulkan_image; /* the device is shared with GStreamer's Vulkan elements */
     gboolean host_pointer; /* memory of the CPU can be imported by its address */
-    gboolean maps;         /* it is the CPU: whatever can be mapped is worked on where it lies */
-    gboolean modifiers;    /* dma-bufs of other layouts than linear can be images */
-    gboolean sync_fd;      /* it waits for fences of dma-bufs, and gives them */
+    gboolean maps; /* the device is the CPU: whatever can be mapped is worked on where it lies */
+    gboolean modifiers; /* dma-bufs of other layouts than linear can be images */
+    gboolean sync_fd;   /* the device waits for fences of dma-bufs, and gives them */
     const struct gst_tdl_tiling *tilings; /* borrowed */
     guint n_tilings;
 };
@@ -70,7 +70,7 @@ GstCaps *gst_tdl_caps_prefer(const struct gst_tdl_abilities *abilities, const Gs
 
 /* Fixed caps, read. */
 struct gst_tdl_video {
-    GstVideoInfo info; /* of DMA_DRM caps: the format behind the fourcc */
+    GstVideoInfo info; /* with caps of DMA_DRM, the format behind the fourcc */
     enum gst_tdl_memory memory;
     guint64 modifier; /* GST_TDL_LINEAR, too, where caps say nothing */
 };
@@ -82,7 +82,7 @@ gboolean gst_tdl_drm_parse(const gchar *text, GstVideoFormat *out_format, guint6
 /* The fourcc of one of our formats, as drm_fourcc.h counts. 0 where it has none. */
 guint32 gst_tdl_drm_fourcc(GstVideoFormat format);
 
-/* Whether `mode` makes `out` of `in`. */
+/* TRUE where `mode` makes `out` of `in`. */
 gboolean gst_tdl_caps_fit(enum gst_tdl_mode mode, GstVideoFormat in, GstVideoFormat out);
 
 /* The mode for a frame between a change of `mode` and its renegotiation: the

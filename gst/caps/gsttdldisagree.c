@@ -3,7 +3,7 @@
 
 #include "settings/gsttdlsettings.h"
 
-/* Of any size. */
+/* Caps of any size. */
 static GstCaps *without_size(const GstCaps *caps)
 {
     GstCaps *copy = gst_caps_copy(caps);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where the picture lies in its frame, and its parts: pure functions. */
+/* The place of the picture in its frame, and of its parts: pure functions. */
 #ifndef GST_TDL_GEOMETRY_H
 #define GST_TDL_GEOMETRY_H
 
@@ -14,8 +14,8 @@ struct gst_tdl_frames {
     struct tdl_frame source, target;           /* whole */
     struct tdl_frame source_part, target_part; /* inside the crop */
     gboolean cropped;
-    gfloat pixel_aspect; /* of all of them, width to height; 0: 1 */
-    guint label;         /* what foreground is in a mask, whose rest is 0 all over; 0: 255 */
+    gfloat pixel_aspect; /* width to height of every pixel; 0: 1 */
+    guint label;         /* the value of foreground in a mask, whose rest is 0 all over; 0: 255 */
 };
 
 /* `rect` grown to what the GPU can write by itself, and cut to the frame; FALSE

@@ -13,7 +13,7 @@ typedef struct {
     GstBufferPool base;
     struct gst_tdl_device *device;
     GstAllocator *allocator;
-    struct gst_tdl_video video; /* of linear ones with the strides of our buffers */
+    struct gst_tdl_video video; /* linear buffers have the strides of ours */
     GWeakRef element;           /* says it when there is no memory */
 } GstTdlDmaBufPool;
 typedef struct {

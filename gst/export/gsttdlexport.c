@@ -56,7 +56,7 @@ gboolean gst_tdl_export_configure(GstBufferPool *pool, GstCaps *caps, gsize size
         gst_buffer_pool_config_add_option(config, "GstBufferPoolOptionKMSPrimeExport");
     if (gst_buffer_pool_set_config(pool, config))
         return TRUE;
-    config = gst_buffer_pool_get_config(pool); /* it has put in what it can do */
+    config = gst_buffer_pool_get_config(pool); /* the pool has put in what it can do */
     return gst_buffer_pool_config_validate_params(config, caps, size, min, max) &&
            gst_buffer_pool_set_config(pool, config);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whose memory frames lie in, on both sides of the element: what upstream is
- * offered to write into, and what downstream is given. In order of cost:
- * downstream's own dma-bufs, ours, mapped memory of our pool. The ways to give it
- * live in export/, one a file.
+ * The memory in which frames lie, on both sides of the element: what upstream is offered
+ * to write into, and what downstream is given. In order of cost: downstream's own
+ * dma-bufs, ours, mapped memory of our pool. The ways to give it live in export/, one a
+ * file.
  */
 #ifndef GST_TDL_EXPORT_H
 #define GST_TDL_EXPORT_H

@@ -85,8 +85,8 @@ static const gchar *try_pool(const struct gst_tdl_export_request *request, GstBu
     return try_buffer(request->session, pool, request->video, mapped);
 }
 
-/* Of the allocator that downstream names without a pool, as unixfdsink does, which sends
- * the memory's descriptor on; else NULL. */
+/* A pool of the allocator that downstream names without a pool, as unixfdsink does, which
+ * sends the memory's descriptor on; else NULL. */
 static GstBufferPool *pool_of_allocator(const struct gst_tdl_export_request *request, GstCaps *caps)
 {
     GstAllocator *allocator = NULL;

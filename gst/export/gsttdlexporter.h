@@ -20,10 +20,10 @@ struct gst_tdl_export_request {
 
 struct gst_tdl_export_way {
     const gchar *path; /* the property export-path */
-    /* Whether it is for these caps; the reasons of those that are not are nobody's
-     * business. */
+    /* TRUE where the exporter is for these caps; the reasons of those that are not are
+     * nobody's business. */
     gboolean (*is_for)(const struct gst_tdl_video *video);
-    gboolean maps; /* of the CPU as the device alone */
+    gboolean maps; /* only where the CPU is the device */
     /* NULL: done; else why not. */
     const gchar *(*export)(const struct gst_tdl_export_request *request, GError **error);
 };
@@ -31,8 +31,8 @@ extern const struct gst_tdl_export_way gst_tdl_export_by_vulkan, gst_tdl_export_
     gst_tdl_export_by_mapping, gst_tdl_export_by_dma_buf, gst_tdl_export_by_dma_buf_image,
     gst_tdl_export_by_pool;
 
-/* What downstream has said of its pool, or zeros; each may be NULL. The pool is
- * the caller's. */
+/* Downstream's words about its pool, or zeros; each may be NULL. The pool is the
+ * caller's. */
 void gst_tdl_export_asked(GstQuery *query, GstCaps **out_caps, GstBufferPool **out_pool,
                           guint *out_size, guint *out_min, guint *out_max);
 void gst_tdl_export_set_pool(GstQuery *query, GstBufferPool *pool, gsize size, guint min,

@@ -100,7 +100,7 @@ enum tdl_result gst_tdl_fences_attach(struct gst_tdl_fences *fences,
     for (guint i = 0; i < fences->count; i++) {
         gboolean attached =
             fences->wanted &&
-            (sync_fd < 0 || /* it has finished already */
+            (sync_fd < 0 || /* a sync file of -1 has finished already */
              ops->set_fence(fences->items[i].fd, fences->items[i].write, sync_fd) == TDL_OK);
 
         late |= !attached && fences->items[i].write;

@@ -33,7 +33,7 @@ enum tdl_result gst_tdl_fence_wait_on_cpu(struct gst_tdl_importer *importer, gin
 /* Note the dma-bufs of `import`, and keep hold of what the CPU has in its hands. */
 void gst_tdl_fences_add(struct gst_tdl_fences *fences, const struct gst_tdl_import *import,
                         gboolean write);
-/* What they hold, if it was not taken (n_accesses set to 0). */
+/* Release the accesses, unless they were taken (n_accesses is 0 then). */
 void gst_tdl_fences_clear(struct gst_tdl_fences *fences);
 /* Before submission: make the batch wait for what others do with them. Blocks
  * only where the GPU cannot wait. */

@@ -7,7 +7,7 @@
 #include "memory/gsttdlaccess.h"
 #include "memory/gsttdldevice.h"
 
-/* Where importers that copy put a frame: one per frame in flight, as the GPU
+/* Buffers in which importers that copy put a frame: one per frame in flight, as the GPU
  * still reads the one before. Zero-initialise; clear with gst_tdl_staging_clear. */
 struct gst_tdl_staging {
     struct tdl_buffer *upload; /* copied by the CPU */
@@ -19,10 +19,10 @@ void gst_tdl_staging_clear(struct gst_tdl_staging *staging);
 struct gst_tdl_import_stats {
     guint64 imports;          /* memories made known to the GPU */
     guint64 cache_hits;       /* memories that it knew already */
-    guint64 cpu_mapped_bytes; /* of frames that the element mapped */
+    guint64 cpu_mapped_bytes; /* bytes of frames that the element mapped */
     guint64 cpu_copied_bytes; /* by the copying importer */
     guint64 cpu_waits;        /* for fences that the GPU could not wait for or give */
-    guint64 gpu_bytes;        /* of pixels of the last frame, read and written by the device */
+    guint64 gpu_bytes;        /* bytes of the last frame's pixels, read and written by the device */
 };
 
 /* A buffer as the GPU sees it while a batch is recorded and submitted. */
@@ -32,20 +32,20 @@ struct gst_tdl_import {
     guint n_fds;
     /* Images that it is a copy of, or is to be copied into; borrowed. */
     struct tdl_image *images[TDL_MAX_PLANES];
-    struct tdl_image_state *states[TDL_MAX_PLANES]; /* of `uses`, or NULL for imports */
+    struct tdl_image_state *states[TDL_MAX_PLANES]; /* states of `uses`, or NULL for imports */
     guint n_images;
     struct gst_tdl_image_use { /* a neighbour's image, one for each memory */
         struct gst_tdl_cached *cached;
         gpointer memory; /* GstVulkanImageMemory */
         struct tdl_image_state state;
-        VkSemaphore semaphore; /* its timeline, or none */
-        guint64 value;         /* that it has reached before us */
+        VkSemaphore semaphore; /* the image's timeline, or none */
+        guint64 value;         /* the point that the timeline has reached before us */
     } uses[TDL_MAX_PLANES];
     guint n_uses;
     /* Memories that the CPU, where it is the device, has in its hands. */
     struct gst_tdl_access *accesses[TDL_MAX_PLANES];
     GstMemory *accessed[TDL_MAX_PLANES];       /* borrowed */
-    struct tdl_buffer *mapped[TDL_MAX_PLANES]; /* of them, or NULL */
+    struct tdl_buffer *mapped[TDL_MAX_PLANES]; /* mapped planes, or NULL */
     guint n_accesses;
 };
 
@@ -54,7 +54,7 @@ struct gst_tdl_importer {
     struct gst_tdl_device *device; /* borrowed */
     struct gst_tdl_import_stats stats;
     const gchar *path;                    /* name of the importer that took the last frame */
-    gboolean gpu;                         /* which never was in the CPU's hands */
+    gboolean gpu;                         /* the frame was never in the CPU's hands */
     gchar declined[GST_TDL_DECLINED_MAX]; /* why those before it did not */
     struct gst_tdl_known *known;          /* dma-bufs that came before */
 };
@@ -66,8 +66,8 @@ void gst_tdl_importer_forget(struct gst_tdl_importer *importer);
 #define GST_TDL_MISFIT_ADVICE                                                                      \
     "The element before tdlfilter sends other pictures than its caps say: put a videoconvert "     \
     "between them, or correct the caps."
-/* Whether the planes that `video` and the buffer's GstVideoMeta describe lie
- * inside the buffer; FALSE with `error`. The imports below check it, too. */
+/* TRUE where the planes that `video` and the buffer's GstVideoMeta describe lie inside
+ * the buffer; FALSE with `error`. The imports below check it, too. */
 gboolean gst_tdl_import_fits(GstBuffer *buffer, const struct gst_tdl_video *video, GError **error);
 
 /* Describe `buffer` as a frame, trying importer after importer. The frame
@@ -80,8 +80,8 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
                         struct tdl_batch *batch, struct gst_tdl_staging *staging,
                         struct gst_tdl_import *out_import, GError **error);
 
-/* The same for a buffer to be written to: our own pool's, a dma-buf, or images
- * (Vulkan's, tiled dma-bufs), which take `staging`. Leaves the path alone. */
+/* Like gst_tdl_import(), for a buffer to be written to: our own pool's, a dma-buf,
+ * or images (Vulkan's, tiled dma-bufs), which take `staging`. Leaves the path alone. */
 gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buffer,
                                const struct gst_tdl_video *video, struct gst_tdl_staging *staging,
                                struct gst_tdl_import *out_import, GError **error);
@@ -98,7 +98,7 @@ void gst_tdl_import_release(struct gst_tdl_import *import);
  * was made of a buffer; takes the buffer. */
 void gst_tdl_cache_put_buffer(struct gst_tdl_device *device, GstMemory *memory,
                               struct tdl_buffer *buffer);
-/* The same with the image of plane `plane` of a tiled picture. */
+/* As above, with the image of plane `plane` of a tiled picture. */
 void gst_tdl_cache_put_image(struct gst_tdl_device *device, GstMemory *memory,
                              const struct gst_tdl_video *video, guint plane,
                              struct tdl_image *image);

@@ -113,7 +113,7 @@ static void keep(struct gst_tdl_known *known, const struct identity *identity, g
     gint own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
     if (own < 0)
-        return; /* it will be imported anew, then */
+        return; /* the memory will be imported anew, then */
     let_go(known, known->next_kept);
     g_atomic_int_inc(&cached->refs);
     known->kept[known->next_kept].identity = *identity;

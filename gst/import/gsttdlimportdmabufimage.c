@@ -18,7 +18,7 @@ static const gchar *kind_of(const struct gst_tdl_video *video, kind_name name)
     return name;
 }
 
-/* Where a plane begins: by the meta in the buffer's memories, one after the other. */
+/* The beginning of a plane, by the meta in the buffer's memories, one after the other. */
 struct spot {
     const struct gst_tdl_video *video;
     GstMemory *memory;

@@ -36,7 +36,7 @@ struct gst_tdl_import_way {
     /* NULL: done; else why not. Without the function the build lacks the way. */
     const gchar *(*import)(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
                            struct gst_tdl_import *out);
-    gboolean maps;   /* of the CPU as the device alone */
+    gboolean maps;   /* only where the CPU is the device */
     gboolean gpu;    /* the frame came from a device, not from the CPU */
     gboolean writes; /* takes requests for_write, too */
 };
@@ -44,7 +44,7 @@ extern const struct gst_tdl_import_way gst_tdl_import_vulkan, gst_tdl_import_dma
     gst_tdl_import_dma_buf_image, gst_tdl_import_dma_buf_mapped, gst_tdl_import_pool,
     gst_tdl_import_host, gst_tdl_import_mapped, gst_tdl_import_by_copy;
 
-/* Where the request's planes lie, of linear pictures only: offsets and strides of others are
+/* Finds the planes of linear pictures in the request; offsets and strides of others are
  * the driver's business. False with an error where the buffer is too small. */
 gboolean gst_tdl_find_places(struct gst_tdl_request *request, GError **error);
 /* Bytes from the first pixel's to one past the last, or 0 for rows that run
@@ -63,16 +63,16 @@ const gchar *gst_tdl_staging_fetch(struct gst_tdl_importer *importer,
 const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct gst_tdl_device *device,
                                      gsize size, enum tdl_buffer_access access);
 
-/* What is kept at a memory: a buffer or images. */
+/* An import that is kept at a memory: a buffer or images. */
 struct gst_tdl_cached {
     gint refs;                     /* memories, and the importers that know its dma-buf; atomic */
     struct gst_tdl_device *device; /* held: all the rest is of it */
     struct tdl_buffer *buffer;     /* or NULL */
-    guint64 offset;                /* of the memory's first byte in it */
+    guint64 offset;                /* offset of the memory's first byte in the buffer */
     struct tdl_image *images[TDL_MAX_PLANES];
-    gpointer mapping; /* of a dma-buf, for the CPU as the device; or NULL */
+    gpointer mapping; /* the mapped dma-buf, for the CPU as the device; or NULL */
     gsize mapping_size;
-    gboolean read_only; /* it could not be mapped to be written */
+    gboolean read_only; /* the dma-buf could not be mapped to be written */
     gchar *why;         /* the driver refused; else NULL */
     guint64 point;      /* images of neighbours go only when the GPU has passed it; 0: at once */
 };
@@ -89,10 +89,10 @@ void gst_tdl_cache_put(struct gst_tdl_device *device, GstMemory *memory, const g
 #define GST_TDL_CACHE_BUFFER "buffer"
 #define GST_TDL_CACHE_IMAGE "image"
 
-/* What gst_tdl_import_release() does about images. */
+/* The part of gst_tdl_import_release() that is about images. */
 void gst_tdl_images_release(struct gst_tdl_import *import);
-/* Of importers of images: copy them into `staging` on the GPU, and make the
- * frame that. `out` has images and states. */
+/* For importers of images: copy these into `staging` on the GPU, and make the frame that.
+ * `out` has images and states. */
 const gchar *gst_tdl_images_read(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
                                  struct gst_tdl_import *out);
 /* Give the frame room in `staging`: what is composed there is copied into the

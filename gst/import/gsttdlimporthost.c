@@ -11,7 +11,7 @@ static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory
                                     &out->offset);
 }
 
-/* Of the first byte that the memory shows. Only the address is of interest;
+/* The address of the first byte that the memory shows. Only the address is of interest;
  * system memory keeps it for life. */
 static guint8 *memory_address(GstMemory *memory)
 {
@@ -39,7 +39,7 @@ static const gchar *import_plane(struct gst_tdl_importer *importer,
     data = memory_address(place->memory);
     if (!begin || !data)
         return "the memory is not plain system memory";
-    begin -= root->offset; /* what it shows may change, what it has does not */
+    begin -= root->offset; /* the part that a memory shows may change, its address does not */
     if (data < begin || data + place->skip + gst_tdl_place_size(place) > begin + root->maxsize)
         return "the memory reaches out of its parent";
     cached = gst_tdl_cache_get(importer, root, GST_TDL_CACHE_BUFFER, make, begin);

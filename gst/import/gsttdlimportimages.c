@@ -31,7 +31,7 @@ const gchar *gst_tdl_images_stage(struct gst_tdl_importer *importer,
     return why;
 }
 
-/* Behind whatever others do with the images, and before what they do next. */
+/* Wait until after whatever others do with the images, and before what they do next. */
 static enum tdl_result order(const struct gst_tdl_import *import, struct tdl_batch *batch)
 {
     enum tdl_result r = TDL_OK;

@@ -109,7 +109,7 @@ const struct gst_tdl_import_way gst_tdl_import_dma_buf_mapped = {
 
 /* ------------------------------------------------------------- everything else */
 
-/* Its index among the memories of the import, or a reason. */
+/* The memory's index in the import, or a reason. */
 static const gchar *map(struct gst_tdl_importer *importer, const struct gst_tdl_request *request,
                         GstMemory *memory, struct gst_tdl_import *out, guint *out_index)
 {

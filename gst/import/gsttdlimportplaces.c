@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where the planes of a frame lie in its memories. */
+/* The places of a frame's planes in its memories. */
 #include "caps/gsttdlgeometry.h"
 #include "gsttdlimporter.h"
 

@@ -17,7 +17,7 @@ static gboolean is_far(struct gst_tdl_importer *importer, const struct gst_tdl_r
                        const struct gst_tdl_import *import)
 {
     if (import->n_images)
-        return FALSE; /* they were copied already */
+        return FALSE; /* the images were copied already */
     for (guint p = 0; p < request->planes; p++)
         if (!importer->device->ops->is_local(import->frame.planes[p].buffer))
             return TRUE;

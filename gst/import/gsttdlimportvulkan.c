@@ -47,7 +47,7 @@ static void order_free(gpointer order)
     g_free(order);
 }
 
-/* Who holds this has the image's state and timeline. */
+/* The holder of this lock has the image's state and timeline. */
 static GMutex *order_of(GstMemory *memory)
 {
     static GMutex lock;

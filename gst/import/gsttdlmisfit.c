@@ -29,7 +29,7 @@ static gboolean padded(guint of_meta, guint of_caps)
     return of_meta >= of_caps && of_meta - of_caps < MAX_PADDING;
 }
 
-/* What lies in the buffer, of which the caps' picture may be a part; FALSE: another
+/* The picture in the buffer, of which the caps' picture may be a part; FALSE: another
  * picture. */
 static gboolean find_whole(const struct gst_tdl_video *video, GstBuffer *buffer,
                            struct gst_tdl_video *out_whole)
@@ -39,7 +39,7 @@ static gboolean find_whole(const struct gst_tdl_video *video, GstBuffer *buffer,
     struct gst_tdl_rect part;
 
     *out_whole = *video;
-    /* Of tilings and images the meta may say that it is none of its business. */
+    /* For tilings and images the meta may say that it is none of its business. */
     if (!meta || video->modifier != GST_TDL_LINEAR || video->memory == GST_TDL_MEMORY_VULKAN)
         return TRUE;
     if (gst_tdl_format(meta->format) != TDL_FORMAT_UNKNOWN &&

@@ -9,7 +9,7 @@
 
 #include "caps/gsttdlcaps.h"
 
-/* So many in a row are no slip any more: ten seconds of a usual camera. */
+/* Misfits in a row that are no slip any more: ten seconds of a usual camera. */
 #define GST_TDL_MISFITS_MAX 300
 
 struct gst_tdl_misfits { /* zero: since the last start */
@@ -25,9 +25,9 @@ enum gst_tdl_verdict { GST_TDL_TAKE, GST_TDL_DROP, GST_TDL_REFUSE };
  * which part of a larger one it is. */
 gboolean gst_tdl_misfit_meta_fits(const struct gst_tdl_video *video, GstBuffer *buffer);
 
-/* What to do with a frame. REFUSE comes with an `error`: nothing but misfits
- * since the start, or too many in a row. DROP comes with one the first time,
- * to be posted as a warning. */
+/* The verdict on a frame. REFUSE comes with an `error`: nothing but misfits since the
+ * start, or too many in a row. DROP comes with one the first time, to be posted as a
+ * warning. */
 enum gst_tdl_verdict gst_tdl_misfits_judge(struct gst_tdl_misfits *misfits,
                                            const struct gst_tdl_video *video, GstBuffer *buffer,
                                            GError **error);

@@ -44,7 +44,7 @@ static void on_pad(GstElement *decoder, GstPad *pad, GstElement *filter)
 
     (void)decoder;
     if (!gst_pad_is_linked(sink))
-        gst_pad_link(pad, sink); /* of another kind than video: nothing arrives */
+        gst_pad_link(pad, sink); /* a pad of another kind than video brings nothing */
     gst_object_unref(sink);
 }
 
@@ -81,7 +81,7 @@ static GstElement *make_pipeline(const gchar *path, GstElement **out_decoder, Gs
     return pipeline;
 }
 
-/* What the picture is for, before its name. */
+/* Words for the picture's purpose, before its name. */
 static const gchar *kind(enum gst_tdl_picture_use use)
 {
     return use == GST_TDL_PICTURE_BACKGROUND ? "The background picture" : "The picture";
@@ -337,7 +337,7 @@ struct gst_tdl_picture *gst_tdl_picture_load(struct tdl_context *context, const 
                     "%s \"%s\" was not decoded within %d s, and is given up. Copy it to a disk of "
                     "this machine, or use another one.",
                     kind(use), text, (gint)(LOAD_TIMEOUT / G_USEC_PER_SEC));
-        return NULL; /* what there is is the task's */
+        return NULL; /* the picture is the task's */
     } else if (load->error) {
         g_propagate_error(error, g_steal_pointer(&load->error));
     } else {

@@ -7,16 +7,16 @@
 #include <gst/gst.h>
 #include <tdl/frame.h>
 
-/* Whose words messages take. */
+/* The purpose of a picture, for the words of messages. */
 enum gst_tdl_picture_use {
     GST_TDL_PICTURE_BACKGROUND,
-    GST_TDL_PICTURE_INPUT, /* of a model; the caller says which */
+    GST_TDL_PICTURE_INPUT, /* an input of a model; the caller says which */
 };
 
 struct gst_tdl_picture {
     struct tdl_frame frame; /* RGBA if it has transparent pixels, else RGBX */
-    gfloat aspect;          /* of its pixels, width to height */
-    gboolean is_video;      /* this is its first frame */
+    gfloat aspect;          /* width to height of a pixel */
+    gboolean is_video;      /* the picture is the first frame of a video */
     struct tdl_buffer *buffer;
 };
 
@@ -28,15 +28,15 @@ struct gst_tdl_picture {
  * with `error` when it is no picture. */
 struct gst_tdl_picture *gst_tdl_picture_load(struct tdl_context *context, const gchar *text,
                                              enum gst_tdl_picture_use use, GError **error);
-/* What to say of a picture that is a video; NULL for others. */
+/* A warning about a picture that is a video; NULL for others. */
 GError *gst_tdl_picture_notice(const struct gst_tdl_picture *picture, const gchar *text,
                                enum gst_tdl_picture_use use);
 void gst_tdl_picture_free(struct gst_tdl_picture *picture);
 
 /* The size in which a picture of that size is kept: as it is, or smaller. */
 void gst_tdl_picture_size(guint width, guint height, guint *out_width, guint *out_height);
-/* Where pixel (x, y) of a picture that EXIF's `orientation` turns the right side
- * up comes from; the size is the picture's as it lies in the file. */
+/* Finds the source of pixel (x, y) of a picture that EXIF's `orientation` turns the right
+ * side up; the size is the picture's as it lies in the file. */
 void gst_tdl_picture_turn(guint orientation, guint width, guint height, guint x, guint y,
                           guint *out_x, guint *out_y);
 

@@ -3,7 +3,7 @@
 
 #define BUSY GST_FLOW_CUSTOM_SUCCESS
 
-/* What the thread loads. It has all that it needs, as nobody waits for it. */
+/* The thread's load, with all that it needs, as nobody waits for it. */
 struct gst_tdl_first_load_job {
     struct gst_tdl_first_load *begin; /* lives in the element, which the thread holds */
     struct gst_tdl_device *device;
@@ -199,7 +199,8 @@ void gst_tdl_first_load_set_flushing(struct gst_tdl_first_load *begin, gboolean 
     g_mutex_unlock(&begin->lock);
 }
 
-/* Whether to wait on; the thread does not for itself. Call with the lock held. */
+/* TRUE where the caller is to wait on; the thread does not for itself. Call with the lock
+ * held. */
 static gboolean is_busy(const struct gst_tdl_first_load *begin, GstFlowReturn flow)
 {
     return flow == BUSY && !begin->canceled && !begin->flushing && begin->worker != g_thread_self();

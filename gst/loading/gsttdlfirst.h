@@ -11,7 +11,7 @@
 #include "memory/gsttdldevice.h"
 #include "network/gsttdlinfer.h"
 
-/* What the thread tells its element, each called in the thread. */
+/* Calls to the element, each made in the thread. */
 struct gst_tdl_first_load_calls {
     /* The model is there. Takes `infer`, which lives until the element stops. */
     void (*loaded)(GstElement *element, struct gst_tdl_infer *infer,

@@ -15,7 +15,7 @@ static gboolean is_canceled(gpointer begin)
     return !gst_tdl_first_load_goes_on(begin, 0, 0);
 }
 
-/* What a network costs grows with its picture. */
+/* The cost of a network grows with its picture. */
 static gboolean check_size(const gint size[2], GError **error)
 {
     if ((gint64)size[0] * size[1] <= MOST)

@@ -4,7 +4,7 @@
 #define LOCK(reload) GST_OBJECT_LOCK((reload)->element)
 #define UNLOCK(reload) GST_OBJECT_UNLOCK((reload)->element)
 
-/* What a helper thread is loading. */
+/* The load of a helper thread. */
 struct job {
     struct gst_tdl_reload *reload; /* lives in the element, which the thread holds */
     enum gst_tdl_wish which;

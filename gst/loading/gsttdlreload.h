@@ -23,20 +23,20 @@ struct gst_tdl_loaded {
     struct gst_tdl_picture *picture;
     gboolean has_picture; /* picture may be NULL: back to the colour */
     gboolean failed;      /* the newest model could not be loaded */
-    guint serial;         /* of the wish for a model, where that or failed is set */
+    guint serial;         /* number of the wish for a model, where that or failed is set */
 };
 
 struct gst_tdl_reload {
     GstElement *element;                   /* borrowed: who owns this */
     const struct gst_tdl_sources *sources; /* borrowed: what to load */
     struct gst_tdl_device *device;         /* NULL: stopped */
-    gint precision; /* what holds until the next start, whatever has been set since */
+    gint precision; /* the values that hold until the next start, whatever has been set since */
     gboolean fuse;
     gint rung;              /* that model=auto is to become, */
     gboolean beside;        /* … and frames are not to wait for it, */
     struct tdl_frame frame; /* … for frames like this one; width 0: not known */
     struct {
-        guint serial, taken_on; /* of the newest wish, of the last one being loaded */
+        guint serial, taken_on; /* numbers of the newest wish and of the last one being loaded */
         guint at_begin;
         gboolean loading; /* a helper thread is at work */
     } wishes[GST_TDL_WISH_COUNT];
@@ -49,7 +49,7 @@ void gst_tdl_reload_init(struct gst_tdl_reload *reload, GstElement *element,
 void gst_tdl_reload_begin(struct gst_tdl_reload *reload);
 /* The owner has loaded and streams: wishes made since begin are taken on. */
 void gst_tdl_reload_start(struct gst_tdl_reload *reload, struct gst_tdl_device *device);
-/* What is still being loaded comes too late. Waits for nobody. */
+/* Give up all that is still being loaded. Waits for nobody. */
 void gst_tdl_reload_stop(struct gst_tdl_reload *reload);
 /* The sources have changed. */
 void gst_tdl_reload_wish(struct gst_tdl_reload *reload, enum gst_tdl_wish which);
@@ -59,7 +59,7 @@ guint gst_tdl_reload_wish_rung(struct gst_tdl_reload *reload, gint rung, gboolea
                                const struct tdl_frame *frame);
 /* … or stay what it is: nothing is loaded for that. */
 void gst_tdl_reload_keep_rung(struct gst_tdl_reload *reload, gint rung);
-/* What is ready, if anything; the caller's from then on. */
+/* Takes the load that is ready, if any; the caller's from then on. */
 struct gst_tdl_loaded gst_tdl_reload_take(struct gst_tdl_reload *reload);
 
 #endif

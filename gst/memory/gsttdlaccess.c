@@ -7,8 +7,8 @@
 
 struct gst_tdl_access {
     GstMemory *memory; /* held */
-    GstMapInfo map;    /* of what is no dma-buf */
-    gint fd;           /* of a dma-buf, borrowed from the memory; else -1 */
+    GstMapInfo map;    /* the mapping of a memory that is no dma-buf */
+    gint fd;           /* the dma-buf, borrowed from the memory; else -1 */
     guint64 flags;
 };
 
@@ -26,8 +26,8 @@ static void forget(gpointer data)
     gst_memory_unref(((struct gst_tdl_access *)data)->memory);
 }
 
-/* What takes the place of a dma-buf, a memory file, say, knows nothing of it: nor has
- * it caches to see to. */
+/* A memory file, say, in the place of a dma-buf does not know this call, and has no
+ * caches to see to. */
 static gboolean sync_dmabuf(gint fd, guint64 flags)
 {
     struct dma_buf_sync request = { .flags = flags };

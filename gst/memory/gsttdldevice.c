@@ -7,7 +7,7 @@
 
 /* A driver has a dozen or two for a format. */
 #define MAX_MODIFIERS 64
-#define LAST_FORMAT 128 /* of GstVideoFormat; ours are among the first */
+#define LAST_FORMAT 128 /* bound of GstVideoFormat; ours are among the first */
 
 const struct gst_tdl_device_ops gst_tdl_device_engine = {
     .import_host = tdl_buffer_import_host,
@@ -51,7 +51,7 @@ static GArray *list_tilings(struct tdl_context *context)
                 .out = modifiers[i].writable && modifiers[i].exportable,
             };
 
-            if (tiling.modifier != GST_TDL_LINEAR) /* those are read and written in place */
+            if (tiling.modifier != GST_TDL_LINEAR) /* linear ones need no copy */
                 g_array_append_val(tilings, tiling);
         }
     }
@@ -164,13 +164,13 @@ static enum tdl_log_level engine_level(void)
 
 struct shared {
     struct gst_tdl_device *device;
-    GPtrArray *names;      /* of gchar *: the requests that led here */
+    GPtrArray *names;      /* gchar *: the requests that led here */
     guint threads, queues; /* asked for */
     guint users;
 };
 
 static GMutex lock;
-static GPtrArray *shareds; /* of struct shared *, guarded by `lock` */
+static GPtrArray *shareds; /* struct shared *, guarded by `lock` */
 
 /* As many as asked for, or all that the device has. */
 static gboolean has_queues(const struct shared *shared, guint wanted)
@@ -192,7 +192,7 @@ static struct shared *find_name(const gchar *name, guint queues)
     return NULL;
 }
 
-/* Of devices that we have opened ourselves. */
+/* For devices that we have opened ourselves. */
 static struct shared *find_uuid(const guint8 *uuid, guint threads, guint queues)
 {
     for (guint i = 0; i < shareds->len; i++) {
@@ -214,7 +214,7 @@ static void shared_free(gpointer data)
     g_free(shared);
 }
 
-/* What is asked for: a device by its name, or, with `vulkan`, that of somebody else. */
+/* A request: a device by its name, or, with `vulkan`, that of somebody else. */
 struct request {
     const gchar *name;
     const gchar *device;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the rooms below are handed of a device: allocators, pools, importers,
- * exporters and fences each hold it, or borrow it from who does. One per device
- * and process: elements that ask for the same device share its queue, its
- * compiled pipelines and its memory, so a frame goes from one tdlfilter to the
- * next without leaving the GPU. */
+/* A device as the rooms below are handed it: allocators, pools, importers, exporters and
+ * fences each hold it, or borrow it from who does. One per device and process: elements
+ * that ask for the same device share its queue, its compiled pipelines and its memory, so
+ * a frame goes from one tdlfilter to the next without leaving the GPU. */
 #ifndef GST_TDL_DEVICE_H
 #define GST_TDL_DEVICE_H
 
@@ -11,8 +10,8 @@
 
 #include <tdl/vulkan.h>
 
-/* What is asked of the engine that a device may refuse, as a table, so that the
- * decisions about it can be tested with devices that are not there. */
+/* Calls into the engine that a device may refuse, as a table, so that the decisions about
+ * it can be tested with devices that are not there. */
 struct gst_tdl_device_ops {
     enum tdl_result (*import_host)(struct tdl_context *context, void *pointer, size_t size,
                                    struct tdl_buffer **out_buffer, uint64_t *out_offset);
@@ -54,8 +53,8 @@ struct gst_tdl_device {
     struct tdl_context *context;
     GObject *keeper; /* the neighbours' queue, if the device is theirs; else NULL */
     const struct gst_tdl_device_ops *ops;
-    struct gst_tdl_abilities able; /* its tilings are the device's */
-    gint streams;                  /* that have come so far; atomic */
+    struct gst_tdl_abilities able; /* the tilings in here are the device's */
+    gint streams;                  /* how many streams have come so far; atomic */
     gint load;                     /* atomic: of its time, what all streams take, in millionths */
 };
 
@@ -64,11 +63,11 @@ struct gst_tdl_device {
  * on first use. Give back by gst_tdl_device_release(). Thread-safe. */
 struct gst_tdl_device *gst_tdl_device_acquire(const gchar *device, guint threads, guint queues,
                                               GError **error);
-/* The same on a device of somebody else, which `keeper` keeps alive. */
+/* Acquire it on a device of somebody else, which `keeper` keeps alive. */
 struct gst_tdl_device *gst_tdl_device_acquire_vulkan(const struct tdl_vulkan_device *vulkan,
                                                      GObject *keeper, GError **error);
-/* Who acquires next, when all have released, opens it anew: frames and pools that
- * still hold a reference keep a device that was lost as it is. */
+/* The next to acquire, when all have released, opens it anew: frames and pools that still
+ * hold a reference keep a device that was lost as it is. */
 void gst_tdl_device_release(struct gst_tdl_device **device);
 
 /* One that nobody shares: of `context`, which it takes; `keeper` may be NULL. */

@@ -8,7 +8,7 @@
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
-/* What images of the output are for: written by us, then sampled or copied. */
+/* Uses of the output's images: written by us, then sampled or copied. */
 #define IMAGE_USAGE                                                                                \
     (VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_SAMPLED_BIT)
 

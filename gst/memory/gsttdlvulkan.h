@@ -12,10 +12,10 @@
 
 #include "gsttdldevice.h"
 
-/* Whether something can be found at all. */
+/* FALSE where nothing can be found at all. */
 extern const gboolean gst_tdl_vulkan_built;
 
-/* Of one element. Queries come from any thread. */
+/* The state of one element. Queries come from any thread. */
 struct gst_tdl_vulkan {
     GMutex lock;
     GObject *display, *instance, *device, *queue; /* guarded by `lock` */

@@ -232,8 +232,8 @@ static gboolean are_labels(const struct tdl_tensor_params *p, const struct gst_t
              p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3] != 1));
 }
 
-/* What is far from 0 to 1 is no probability, and then nobody knows what it says: NaN, which
- * is background whatever is asked for. */
+/* A value far from 0 to 1 is no probability, and then nobody knows what it says: NaN,
+ * which is background whatever is asked for. */
 static struct tdl_operand *without_strangers(struct tdl_builder *b, struct tdl_operand *x)
 {
     const struct tdl_tensor_params one = { .dtype = TDL_FLOAT32 };
@@ -317,7 +317,7 @@ static guint count_classes(const struct tdl_tensor_params *p, const struct gst_t
 
     if (numbers && (is_mask || channels == 1))
         return 0;
-    return MAX(channels, 2); /* of one channel: it, and the background */
+    return MAX(channels, 2); /* one channel stands for itself and the background */
 }
 
 /* Bytes of one channel may as well be classes. */
@@ -411,7 +411,7 @@ struct tdl_operand *gst_tdl_decode_output(void *data, struct tdl_builder *builde
     if (gst_tdl_foreground_may_be(d->sources, name))
         d->colors = operand;
     if (d->colors == operand && *d->sources->foreground_output)
-        return NULL; /* it is no mask */
+        return NULL; /* the output is no mask */
     if (!wants_all(d->sources))
         return gst_tdl_decode_alone(d, builder, name, operand);
     if (!d->kept) {

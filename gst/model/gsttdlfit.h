@@ -10,7 +10,7 @@
 
 struct gst_tdl_fit_sizes {
     guint frame[2];      /* width and height, px; likewise the others */
-    gfloat pixel_aspect; /* of the frame, width to height; 0: 1 */
+    gfloat pixel_aspect; /* width to height of the frame's pixels; 0: 1 */
     guint input[2], mask[2];
     guint region[4]; /* x, y, width and height, px of the frame: nothing else is looked at; width
                         0: all is */
@@ -22,10 +22,10 @@ struct gst_tdl_mask_part {
     guint width, height; /* 0: all of it */
 };
 
-/* What is said of the picture and the mask for a frame, into `picture`, whose scales are
- * left alone, and `out_part`. `fit`: enum gst_tdl_input_fit; a region is stretched, whatever it
- * is. The rectangles are whole px of the mask, where that is as large as the network's picture
- * or a whole part of it. */
+/* Writes how the frame becomes the picture, and the mask the frame's, into `picture`,
+ * whose scales are left alone, and `out_part`. `fit`: enum gst_tdl_input_fit; a region is
+ * stretched, whatever it is. The rectangles are whole px of the mask, where that is as
+ * large as the network's picture or a whole part of it. */
 void gst_tdl_fit(gint fit, const struct gst_tdl_fit_sizes *sizes,
                  struct tdl_frame_to_tensor_params *picture, struct gst_tdl_mask_part *out_part);
 

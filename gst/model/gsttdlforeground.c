@@ -52,7 +52,7 @@ static struct tdl_operand *as_colors(struct tdl_builder *b, struct tdl_operand *
     return bytes ? tdl_builder_linear(b, x, 1 / 255.0f, 0) : x;
 }
 
-/* What keeps the colours from being used; NULL: nothing. To be freed. */
+/* The reason why the colours are not used; NULL: nothing. To be freed. */
 static gchar *find_fault(const struct gst_tdl_decode *d)
 {
     const struct tdl_tensor_params *in = &d->picture, *mask, *p;

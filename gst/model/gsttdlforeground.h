@@ -8,12 +8,13 @@
 /* As an output of the graph: [1, h, w, 3] or [1, 3, h, w] float32 of the mask's size. */
 #define GST_TDL_FOREGROUND "tdl-foreground"
 
-/* Whether an output may be it: by "foreground-output", or by its usual name. */
+/* TRUE where an output may be the foreground: by "foreground-output", or by its usual
+ * name. */
 gboolean gst_tdl_foreground_may_be(const struct gst_tdl_sources *sources, const gchar *name);
-/* Whether a mask of this name is what outputs of the usual name lie beside. */
+/* TRUE where outputs of the usual name lie beside a mask of this name. */
 gboolean gst_tdl_foreground_is_beside(const gchar *mask);
-/* Behind the mask: make GST_TDL_FOREGROUND an output of the builder where the model has
- * it. Where "foreground-output" asks for what is not so, the builder has failed. */
+/* Call after the mask: make GST_TDL_FOREGROUND an output of the builder where the model
+ * has it. Where "foreground-output" asks for what is not so, the builder has failed. */
 void gst_tdl_foreground_finish(struct gst_tdl_decode *decode, struct tdl_builder *builder);
 
 #endif

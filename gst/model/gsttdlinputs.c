@@ -30,7 +30,7 @@ static const struct gst_tdl_said_input *said_of(const struct gst_tdl_sources *so
     return NULL;
 }
 
-/* What the modelinfo file says of this one, where it does. */
+/* The modelinfo file's words about this input, where it has any. */
 static void set_ranges(const struct gst_tdl_sources *sources, struct gst_tdl_model_picture *picture)
 {
     const struct gst_tdl_said_input *said = said_of(sources, picture->name);

@@ -16,27 +16,27 @@
 struct gst_tdl_model_picture {
     const gchar *name;                      /* owned by the graph */
     const struct tdl_tensor_params *params; /* likewise */
-    struct tdl_frame_to_tensor_params how;  /* its colours as numbers */
+    struct tdl_frame_to_tensor_params how;  /* the input's colours as numbers */
     gchar *file;                            /* NULL: the frame */
 };
 
-/* Those of a model, the frame's first. */
+/* All pictures of a model, the frame's first. */
 struct gst_tdl_model_pictures {
     guint count;
     struct gst_tdl_model_picture list[GST_TDL_MAX_PICTURES];
 };
-/* Of tdl_model_params.input, with a struct gst_tdl_links: pictures of float16 and of bytes
- * take float32 from here on. */
+/* For tdl_model_params.input, with a struct gst_tdl_links: pictures of float16 and of
+ * bytes take float32 from here on. */
 struct tdl_operand *gst_tdl_inputs_read(void *links, struct tdl_builder *builder, const char *name,
                                         const struct tdl_tensor_params *params);
-/* Of the graph's inputs `ids`; `how` is what the properties say of all. NULL, or what is
- * wrong, to be freed. */
+/* Read the graph's inputs `ids`; `how` is what the properties say of all. NULL, or what
+ * is wrong, to be freed. */
 gchar *gst_tdl_inputs_find(struct gst_tdl_model_pictures *out, const struct gst_tdl_links *links,
                            const struct gst_tdl_sources *sources, const struct tdl_graph *graph,
                            const guint *ids, guint count,
                            const struct tdl_frame_to_tensor_params *how);
 void gst_tdl_inputs_clear(struct gst_tdl_model_pictures *pictures);
-/* What is not said elsewhere of the sizes that a file leaves open. */
+/* Sizes that a file leaves open, and that nothing else has given. */
 guint gst_tdl_inputs_dimensions(const struct gst_tdl_sources *sources,
                                 struct tdl_model_dimension *dimensions, gchar **places, guint room);
 

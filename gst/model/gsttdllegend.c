@@ -35,7 +35,8 @@ static GstStructure *make_legend(GStrv lines, const gchar *palette)
     return legend;
 }
 
-/* Of models whose output is a class for each pixel nobody else knows how many there are. */
+/* Only these names tell how many classes a model has whose output is a class for each
+ * pixel. */
 static void warn_of_classes(GstElement *element, const gchar *labels, guint count,
                             const GArray *classes)
 {
@@ -52,7 +53,8 @@ static void warn_of_classes(GstElement *element, const gchar *labels, guint coun
     }
 }
 
-/* They are of another model, or this one's output is not what they are for. */
+/* Names without their class are another model's, or this one's output is not what they
+ * are for. */
 static void warn_of_labels(GstElement *element, const gchar *labels, guint lines, guint count)
 {
     GError *error = NULL;

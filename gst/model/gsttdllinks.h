@@ -14,21 +14,21 @@
 
 #include "gsttdldecode.h"
 
-#define GST_TDL_MAX_LINKS 12 /* of each kind: graphs have 64 inputs, and outputs */
+#define GST_TDL_MAX_LINKS 12 /* bound of each kind: graphs have 64 inputs, and outputs */
 #define GST_TDL_STATE_DIMS 4
-#define GST_TDL_MAX_PICTURES 4 /* that a model takes, the frame among them */
+#define GST_TDL_MAX_PICTURES 4 /* pictures that a model takes, the frame among them */
 #define GST_TDL_LINK_DIMS (GST_TDL_STATE_DIMS * (GST_TDL_MAX_LINKS + GST_TDL_MAX_PICTURES))
 
-/* What the properties say, while a model is read. */
+/* The properties' words about inputs, while a model is read. */
 struct gst_tdl_links {
     GStrv constants, states, pictures; /* name, value, name, value … */
     guint constant_count, state_count, picture_count;
     struct tdl_model_number numbers[GST_TDL_MAX_LINKS];
-    struct tdl_model_dimension dimensions[GST_TDL_LINK_DIMS]; /* of states; said of pictures */
+    struct tdl_model_dimension dimensions[GST_TDL_LINK_DIMS]; /* states'; said of pictures */
     gchar *places[GST_TDL_LINK_DIMS];                         /* names of these */
     guint dimension_count;
-    struct tdl_tensor_params shapes[GST_TDL_MAX_LINKS]; /* of outputs that were seen */
-    struct tdl_operand *seen[GST_TDL_MAX_LINKS];        /* these; NULL: not among the outputs */
+    struct tdl_tensor_params shapes[GST_TDL_MAX_LINKS]; /* shapes of outputs that were seen */
+    struct tdl_operand *seen[GST_TDL_MAX_LINKS];        /* outputs by state; NULL: not among them */
     GPtrArray *bytes;                                   /* names of pictures of uint8 */
     struct gst_tdl_decode *decode;
 };
@@ -43,7 +43,7 @@ gchar *gst_tdl_links_shape_text(const struct tdl_tensor_params *params);
  * the states, which become outputs of the graph. */
 void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *decode,
                         struct tdl_model_params *reading);
-/* Behind the last output: a state is the mask where nothing else is. */
+/* Call after the last output: a state is the mask where nothing else is. */
 void gst_tdl_links_finish(struct gst_tdl_links *links, struct tdl_builder *builder);
 /* The sizes of outputs are those of the inputs when the file is read again. */
 void gst_tdl_links_resize(struct gst_tdl_links *links);
@@ -71,10 +71,10 @@ struct gst_tdl_carry {
 enum tdl_result gst_tdl_carry_init(struct gst_tdl_carry *memory, struct tdl_context *context,
                                    const struct gst_tdl_states *states);
 void gst_tdl_carry_finish(struct gst_tdl_carry *memory);
-/* What the next run reads, as many as there are states, and writes, which is counted. */
+/* Bind the states that the next run reads, and writes. Those that it writes are counted. */
 guint gst_tdl_carry_bind(const struct gst_tdl_carry *memory, const struct gst_tdl_states *states,
                          struct tdl_binding *inputs, struct tdl_binding *outputs);
-/* That run is submitted. */
+/* The run is submitted. */
 void gst_tdl_carry_step(struct gst_tdl_carry *memory);
 
 #endif

@@ -17,7 +17,7 @@
 
 #define HEAD "modelinfo"
 #define OURS "tdlfilter"
-#define MAJOR 1 /* of the format's version */
+#define MAJOR 1 /* major number of the format's version */
 #define MAX_DIMS 8
 
 struct info {
@@ -198,15 +198,15 @@ static gboolean check_order(const struct info *info, const gchar *group, GError 
                   "tdlfilter reads tensors in row-major order, which is the default", error);
 }
 
-/* What the groups of tensors come to. */
+/* The sum of the groups of tensors. */
 struct tensors {
     gboolean own_ranges, own_size; /* the user has set them */
-    GArray *inputs;                /* of struct gst_tdl_said_input */
+    GArray *inputs;                /* struct gst_tdl_said_input */
     guint outputs;
     const gchar *output; /* the last one's name */
 };
 
-/* What is said of an input holds for it; the first ranges, and sizes, for all of which
+/* The words about an input hold for it; the first ranges, and sizes, for all of which
  * nothing is said. */
 static gboolean read_input(const struct info *info, const gchar *group, struct tensors *t,
                            struct gst_tdl_sources *sources, GError **error)
@@ -260,7 +260,7 @@ static gchar *find_labels(const struct info *info, const gchar *text)
                                                            : g_build_filename(folder, text, NULL);
 }
 
-/* Whether what reads it later will take this text, so that the file is named that has it. */
+/* TRUE where the later reader will take this text, so that the file is named that has it. */
 static gboolean check_value(const struct info *info, const gchar *key, const gchar *text,
                             GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What lies beside a model's file and says how it wants its picture: MODEL.modelinfo,
- * as GStreamer's own elements for inference read it since 1.28
- * (GstAnalyticsModelInfo), here read with every version. */
+/* The file beside a model's that says how it wants its picture: MODEL.modelinfo, as
+ * GStreamer's own elements for inference read it since 1.28 (GstAnalyticsModelInfo), here
+ * read with every version. */
 #ifndef GST_TDL_MODELINFO_H
 #define GST_TDL_MODELINFO_H
 

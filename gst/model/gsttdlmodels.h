@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct tdl_model {
-    const char *name; /* what the `model` property calls it */
+    const char *name; /* the name in the `model` property */
     const uint32_t *data;
     size_t size; /* bytes */
 };

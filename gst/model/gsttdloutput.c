@@ -153,7 +153,7 @@ static struct tdl_operand *number(struct tdl_builder *b, gfloat value)
 static struct tdl_operand *normalise(struct tdl_builder *b, struct tdl_operand *x)
 {
     const struct tdl_reduce_params all = { { 0, 1, 2, 3 }, 4, .keep_dimensions = true };
-    static const gfloat least = 1e-9f; /* of a range, where all values are equal */
+    static const gfloat least = 1e-9f; /* width of a range whose values are all equal */
     struct tdl_operand *missing =
         tdl_builder_logical_or(b, tdl_builder_is_nan(b, x), tdl_builder_is_infinite(b, x));
     struct tdl_operand *low = tdl_builder_where(b, missing, number(b, G_MAXFLOAT), x);
@@ -178,7 +178,7 @@ static struct tdl_operand *in_colors(struct tdl_builder *b, struct tdl_operand *
     for (guint i = 0; i < ROWS; i++)
         turbo(i / (gdouble)(ROWS - 1), table + 3 * i);
     if (sources->decoder != GST_TDL_DECODE_DEPTH &&
-        gst_tdl_output_read(sources, &range, NULL)) /* which was read before */
+        gst_tdl_output_read(sources, &range, NULL)) /* the range was read before */
         x = tdl_builder_linear(b, x, range.scale[0], range.bias[0]);
     x = tdl_builder_clamp(b, tdl_builder_linear(b, x, high, 0.5f), &low, &high);
     x = look_up(b, tdl_builder_cast(b, x, TDL_INT32), table, ROWS, 3);
@@ -209,7 +209,7 @@ static struct tdl_operand *decode_picture(struct tdl_builder *b, struct tdl_oper
         x = tdl_builder_sigmoid(b, x);
     if (sources->decoder == GST_TDL_DECODE_DEPTH)
         x = normalise(b, x);
-    if (channels == 3 && sources->input_order == GST_TDL_ORDER_BGR) /* so it comes out, too */
+    if (channels == 3 && sources->input_order == GST_TDL_ORDER_BGR) /* the output is BGR, too */
         x = swap(b, x);
     return channels == 1 && sources->colormap ? in_colors(b, x, sources) : x;
 }

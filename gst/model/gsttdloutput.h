@@ -6,9 +6,10 @@
 #include "caps/gsttdlcaps.h"
 #include "settings/gsttdlsettings.h"
 
-#define GST_TDL_MAX_COLORS 256 /* of classes; those behind have the last one's */
+#define GST_TDL_MAX_COLORS 256 /* colours of classes; classes beyond have the last one's */
 
-/* Beside what is shown, of mode=classes: the class of each pixel, [1, h, w] uint8. */
+/* The output of mode=classes beside the picture: the class of each pixel, [1, h, w]
+ * uint8. */
 #define GST_TDL_CLASSES "tdl-classes"
 
 /* Appends to an image of rank 4 what makes it shown: [1, h, w, C] float32, of 1 or 3

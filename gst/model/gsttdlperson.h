@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which of the person models sees most in frames of a shape, and how it is shown them. */
+/* The choice of the person model that sees most in frames of a shape, and how it is shown
+ * them. */
 #ifndef GST_TDL_PERSON_H
 #define GST_TDL_PERSON_H
 
@@ -8,8 +9,8 @@
 /* One way to look for people. */
 struct gst_tdl_person {
     gdouble most;       /* frames up to this width to height, of square pixels */
-    const gchar *model; /* its name */
-    const gchar *fit;   /* what "input-fit" is then, unless the user has set it */
+    const gchar *model; /* the model's name */
+    const gchar *fit;   /* the value of "input-fit" then, unless the user has set it */
 };
 
 /* The way for `sources->aspect`, or of that which is likely where it is 0. NULL: the model is

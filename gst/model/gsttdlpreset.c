@@ -24,7 +24,7 @@ gchar *gst_tdl_preset_names(void)
     return g_strjoinv(", ", names);
 }
 
-/* Beside the plugin, which is so in a build's folder only. */
+/* The folder beside the plugin, which only a build's folder has. */
 static gchar *build_folder(void)
 {
     g_autofree gchar *folder = NULL;
@@ -76,7 +76,7 @@ static gchar *find_file(const gchar *name, const gchar *file, const gchar *besid
     return NULL;
 }
 
-/* Its file in the folders; NULL with `error`. */
+/* The preset's file in the folders; NULL with `error`. */
 static gchar *find_named(GKeyFile *presets, const gchar *name, GError **error)
 {
     g_autofree gchar *file = g_key_file_get_string(presets, name, "file", NULL);

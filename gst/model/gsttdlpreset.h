@@ -12,14 +12,14 @@ gchar *gst_tdl_preset_names(void);
 /* Is the file of that name fetched? */
 gboolean gst_tdl_preset_exists(const gchar *name);
 
-/* What the foreground is of a model, by its name, where it is built in, or the path of its
- * fetched file: interned, or NULL: not known. Blocking. */
+/* The foreground's name for a model, by that model's name, where it is built in, or the
+ * path of its fetched file: interned, or NULL: not known. Blocking. */
 const gchar *gst_tdl_preset_finds(const gchar *model);
 
-/* What the model wants stands where the user has set nothing. Other names are left alone. */
+/* Apply the model's wishes where the user has set nothing. Other names are left alone. */
 void gst_tdl_preset_fill(struct gst_tdl_sources *sources);
-/* Likewise, and the path of its file takes the name's place ("" is "person"). FALSE with
- * `error` when it is not fetched. */
+/* Apply them, and the path of its file takes the name's place ("" is "person"). FALSE
+ * with `error` when it is not fetched. */
 gboolean gst_tdl_preset_apply(struct gst_tdl_sources *sources, GError **error);
 
 #endif

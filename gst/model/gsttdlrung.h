@@ -17,7 +17,7 @@ enum gst_tdl_rung {
 
 /* The model's name. */
 const gchar *gst_tdl_rung_name(gint rung);
-/* Which one "auto" is in `sources`; modes without a mask have the person model. */
+/* The model that "auto" is in `sources`; modes without a mask have the person model. */
 gint gst_tdl_rung_of(const struct gst_tdl_sources *sources);
 /* Bits of those to choose from, which is what is fetched, and the person model. 0: the model
  * is another one. Looks for files. */

@@ -8,7 +8,7 @@
 /* Most that a model's picture has on a side, px. */
 #define GST_TDL_MODEL_SIDE 8192
 
-/* Whether "model-size" says so. */
+/* TRUE where "model-size" says so. */
 gboolean gst_tdl_shape_follows(const gchar *model_size);
 /* As many pixels as `size` (width, height) in frames of `aspect`, width to height as they are
  * seen; 0: not known yet, and what most cameras send. Sides are multiples of 16 px, as networks

@@ -26,7 +26,7 @@ enum form {
     CHOSEN,     /* two corners, score, class: the network has suppressed already (v26) */
 };
 
-/* What the two outputs are. */
+/* The kinds of the two outputs. */
 struct head {
     enum form form;
     gboolean turned; /* [1, N, rows] */
@@ -118,7 +118,7 @@ static struct tdl_operand *as_float(struct tdl_builder *b, struct tdl_operand *x
     return tdl_builder_cast(b, x, TDL_FLOAT32);
 }
 
-/* Where the `count` best of a list are. */
+/* The indices of the `count` best of a list. */
 static struct tdl_operand *best(struct tdl_builder *b, struct tdl_operand *scores, guint count)
 {
     return tdl_builder_top_k(b, scores, 0, &(struct tdl_top_k_params){ .count = count });
