@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The list of operators, one line each; meson reads the files to compile from it, too.
+ * The list of operators; meson reads the files to compile from it, too.
  * TDL_OP: an operator, and the file in this folder that holds its struct tdl_op.
  * TDL_COMPOSED: a file of functions that are made of other operators.
+ * TDL_TAKES: what a function tdl_builder_... takes of its operands and gives, in the order of
+ * operators.h. An operand that has to be a constant is a CONSTANT. tests/engine/ops/
+ * test-operators.c holds this against graphs of each function.
  */
 /* clang-format off */
 TDL_OP(conv2d, conv2d)
@@ -52,3 +55,157 @@ TDL_COMPOSED(quantize)
 TDL_COMPOSED(reverse)
 TDL_COMPOSED(rnn)
 TDL_COMPOSED(split)
+
+TDL_TAKES(conv2d, IN(input, FLOATS, RANK(4)), IN(filter, FLOATS, RANK(4)),
+          OPTIONAL(bias, FLOATS, RANK(1)), OUT(FLOATS, RANK(4)))
+TDL_TAKES(im2col, IN(input, FLOATS, RANK(4)), OUT(FLOATS, RANK(4)))
+TDL_TAKES(conv_transpose2d, IN(input, FLOATS, RANK(4)), IN(filter, FLOATS, RANK(4)),
+          OPTIONAL(bias, FLOATS, RANK(1)), OUT(FLOATS, RANK(4)))
+TDL_TAKES(average_pool2d, IN(input, FLOATS, RANK(4)), OUT(FLOATS, RANK(4)))
+TDL_TAKES(max_pool2d, IN(input, FLOATS, RANK(4)), OUT(FLOATS, RANK(4)))
+TDL_TAKES(l2_pool2d, IN(input, FLOATS, RANK(4)), OUT(FLOATS, RANK(4)))
+TDL_TAKES(global_average_pool, IN(input, FLOATS, RANK(4)), OUT(FLOATS, RANK(4)))
+TDL_TAKES(global_max_pool, IN(input, FLOATS, RANK(4)), OUT(FLOATS, RANK(4)))
+TDL_TAKES(global_l2_pool, IN(input, FLOATS, RANK(4)), OUT(FLOATS, RANK(4)))
+TDL_TAKES(resample2d, IN(input, FLOATS, RANK(4)), OUT(FLOATS, RANK(4)))
+TDL_TAKES(slice, IN(input, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(reverse, IN(input, ANY, RANKS(1, 6)), OUT(ANY, RANKS(1, 6)))
+TDL_TAKES(split, IN(input, ANY, RANKS(1, 6)), OUT(ANY, RANKS(1, 6)))
+TDL_TAKES(concat, IN(input, ANY, RANKS(1, 6)), IN(others, ANY, RANKS(1, 6)),
+          OUT(ANY, RANKS(1, 6)))
+TDL_TAKES(pad, IN(input, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(depth_to_space, IN(input, ANY, RANK(4)), OUT(ANY, RANK(4)))
+TDL_TAKES(space_to_depth, IN(input, ANY, RANK(4)), OUT(ANY, RANK(4)))
+TDL_TAKES(batch_normalization, IN(input, FLOATS, RANK(4)), IN(mean, ANY, RANK(1)),
+          IN(variance, ANY, RANK(1)), OPTIONAL(scale, ANY, RANK(1)),
+          OPTIONAL(bias, ANY, RANK(1)), OUT(FLOATS, RANK(4)))
+TDL_TAKES(instance_normalization, IN(input, FLOATS, RANK(4)), OPTIONAL(scale, ANY, RANK(1)),
+          OPTIONAL(bias, ANY, RANK(1)), OUT(FLOATS, RANK(4)))
+TDL_TAKES(layer_normalization, IN(input, FLOATS, RANKS(0, 6)),
+          OPTIONAL(scale, FLOATS, RANKS(0, 6)), OPTIONAL(bias, FLOATS, RANKS(0, 6)),
+          OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(where, IN(x, ANY, RANKS(0, 6)), IN(y, ANY, RANKS(0, 6)),
+          IN(condition, BYTES, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(add, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(sub, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(mul, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(div, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(max, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(min, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(pow, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(bitwise_and, IN(a, INTEGERS, RANKS(0, 6)), IN(b, INTEGERS, RANKS(0, 6)),
+          OUT(INTEGERS, RANKS(0, 6)))
+TDL_TAKES(bitwise_or, IN(a, INTEGERS, RANKS(0, 6)), IN(b, INTEGERS, RANKS(0, 6)),
+          OUT(INTEGERS, RANKS(0, 6)))
+TDL_TAKES(bitwise_xor, IN(a, INTEGERS, RANKS(0, 6)), IN(b, INTEGERS, RANKS(0, 6)),
+          OUT(INTEGERS, RANKS(0, 6)))
+TDL_TAKES(equal, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)), OUT(BYTES, RANKS(0, 6)))
+TDL_TAKES(not_equal, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)), OUT(BYTES, RANKS(0, 6)))
+TDL_TAKES(greater, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)), OUT(BYTES, RANKS(0, 6)))
+TDL_TAKES(greater_or_equal, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)),
+          OUT(BYTES, RANKS(0, 6)))
+TDL_TAKES(lesser, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)), OUT(BYTES, RANKS(0, 6)))
+TDL_TAKES(lesser_or_equal, IN(a, ANY, RANKS(0, 6)), IN(b, ANY, RANKS(0, 6)),
+          OUT(BYTES, RANKS(0, 6)))
+TDL_TAKES(logical_and, IN(a, BYTES, RANKS(0, 6)), IN(b, BYTES, RANKS(0, 6)),
+          OUT(BYTES, RANKS(0, 6)))
+TDL_TAKES(logical_or, IN(a, BYTES, RANKS(0, 6)), IN(b, BYTES, RANKS(0, 6)),
+          OUT(BYTES, RANKS(0, 6)))
+TDL_TAKES(logical_xor, IN(a, BYTES, RANKS(0, 6)), IN(b, BYTES, RANKS(0, 6)),
+          OUT(BYTES, RANKS(0, 6)))
+TDL_TAKES(logical_not, IN(x, BYTES, RANKS(0, 6)), OUT(BYTES, RANKS(0, 6)))
+TDL_TAKES(is_nan, IN(x, FLOATS, RANKS(0, 6)), OUT(BYTES, RANKS(0, 6)))
+TDL_TAKES(is_infinite, IN(x, FLOATS, RANKS(0, 6)), OUT(BYTES, RANKS(0, 6)))
+TDL_TAKES(identity, IN(x, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(abs, IN(x, SIGNED, RANKS(0, 6)), OUT(SIGNED, RANKS(0, 6)))
+TDL_TAKES(neg, IN(x, SIGNED, RANKS(0, 6)), OUT(SIGNED, RANKS(0, 6)))
+TDL_TAKES(sign, IN(x, SIGNED, RANKS(0, 6)), OUT(SIGNED, RANKS(0, 6)))
+TDL_TAKES(ceil, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(floor, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(round_even, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(exp, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(log, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(sqrt, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(reciprocal, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(erf, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(sin, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(cos, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(tan, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(relu, IN(x, SIGNED, RANKS(0, 6)), OUT(SIGNED, RANKS(0, 6)))
+TDL_TAKES(gelu, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(sigmoid, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(hard_swish, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(tanh, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(softplus, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(softsign, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(leaky_relu, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(prelu, IN(x, SIGNED, RANKS(0, 6)), IN(slope, SIGNED, RANKS(0, 6)),
+          OUT(SIGNED, RANKS(0, 6)))
+TDL_TAKES(elu, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(hard_sigmoid, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(linear, IN(x, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(clamp, IN(x, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(reshape, IN(x, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(relabel, IN(x, ANY, RANK(4)), OUT(ANY, RANK(4)))
+TDL_TAKES(flatten, IN(x, ANY, RANKS(0, 6)), OUT(ANY, RANK(2)))
+TDL_TAKES(expand, IN(x, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(cast, IN(input, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(quantize_linear, IN(input, FLOATS, RANKS(0, 6)), IN(scale, FLOATS, RANKS(0, 6)),
+          IN(zero_point, QUANTIZED, RANKS(0, 6)), OUT(QUANTIZED, RANKS(0, 6)))
+TDL_TAKES(dequantize_linear, IN(input, QUANTIZED, RANKS(0, 6)), IN(scale, FLOATS, RANKS(0, 6)),
+          OPTIONAL(zero_point, QUANTIZED, RANKS(0, 6)), OUT(FLOATS, RANKS(0, 6)))
+TDL_TAKES(matmul, IN(a, FLOATS, RANKS(2, 6)), IN(b, FLOATS, RANKS(2, 6)),
+          OUT(FLOATS, RANKS(2, 6)))
+TDL_TAKES(gemm, IN(a, FLOATS, RANK(2)), IN(b, FLOATS, RANK(2)), OPTIONAL(c, FLOATS, RANKS(0, 2)),
+          OUT(FLOATS, RANK(2)))
+TDL_TAKES(lstm, IN(input, FLOATS, RANK(3)), IN(weight, FLOATS, RANK(3)),
+          IN(recurrent_weight, FLOATS, RANK(3)), OPTIONAL(bias, FLOATS, RANK(2)),
+          OPTIONAL(recurrent_bias, FLOATS, RANK(2)), OPTIONAL(peephole, FLOATS, RANK(2)),
+          OPTIONAL(initial_hidden, FLOATS, RANK(3)), OPTIONAL(initial_cell, FLOATS, RANK(3)),
+          OUT(FLOATS, RANK(3)))
+TDL_TAKES(lstm_cell, IN(input, FLOATS, RANK(2)), IN(weight, FLOATS, RANK(2)),
+          IN(recurrent_weight, FLOATS, RANK(2)), IN(hidden_state, FLOATS, RANK(2)),
+          IN(cell_state, FLOATS, RANK(2)), OPTIONAL(bias, FLOATS, RANK(1)),
+          OPTIONAL(recurrent_bias, FLOATS, RANK(1)), OPTIONAL(peephole, FLOATS, RANK(1)),
+          OUT(FLOATS, RANK(2)))
+TDL_TAKES(gru, IN(input, FLOATS, RANK(3)), IN(weight, FLOATS, RANK(3)),
+          IN(recurrent_weight, FLOATS, RANK(3)), OPTIONAL(bias, FLOATS, RANK(2)),
+          OPTIONAL(recurrent_bias, FLOATS, RANK(2)), OPTIONAL(initial_hidden, FLOATS, RANK(3)),
+          OUT(FLOATS, RANK(3)))
+TDL_TAKES(gru_cell, IN(input, FLOATS, RANK(2)), IN(weight, FLOATS, RANK(2)),
+          IN(recurrent_weight, FLOATS, RANK(2)), IN(hidden_state, FLOATS, RANK(2)),
+          OPTIONAL(bias, FLOATS, RANK(1)), OPTIONAL(recurrent_bias, FLOATS, RANK(1)),
+          OUT(FLOATS, RANK(2)))
+TDL_TAKES(rnn, IN(input, FLOATS, RANK(3)), IN(weight, FLOATS, RANK(3)),
+          IN(recurrent_weight, FLOATS, RANK(3)), OPTIONAL(bias, FLOATS, RANK(2)),
+          OPTIONAL(recurrent_bias, FLOATS, RANK(2)), OPTIONAL(initial_hidden, FLOATS, RANK(3)),
+          OUT(FLOATS, RANK(3)))
+TDL_TAKES(softmax, IN(input, FLOATS, RANKS(1, 6)), OUT(FLOATS, RANKS(1, 6)))
+TDL_TAKES(arg_max, IN(input, ANY, RANKS(1, 6)), OUT(INT32, RANKS(0, 5)))
+TDL_TAKES(arg_min, IN(input, ANY, RANKS(1, 6)), OUT(INT32, RANKS(0, 5)))
+TDL_TAKES(reduce_mean, IN(input, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANK(0)))
+TDL_TAKES(reduce_sum, IN(input, SUMMED, RANKS(0, 6)), OUT(SUMMED, RANK(0)))
+TDL_TAKES(reduce_max, IN(input, ANY, RANKS(0, 6)), OUT(ANY, RANK(0)))
+TDL_TAKES(reduce_min, IN(input, ANY, RANKS(0, 6)), OUT(ANY, RANK(0)))
+TDL_TAKES(reduce_product, IN(input, SUMMED, RANKS(0, 6)), OUT(SUMMED, RANK(0)))
+TDL_TAKES(reduce_l1, IN(input, SUMMED, RANKS(0, 6)), OUT(SUMMED, RANK(0)))
+TDL_TAKES(reduce_l2, IN(input, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANK(0)))
+TDL_TAKES(reduce_sum_square, IN(input, SUMMED, RANKS(0, 6)), OUT(SUMMED, RANK(0)))
+TDL_TAKES(reduce_log_sum, IN(input, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANK(0)))
+TDL_TAKES(reduce_log_sum_exp, IN(input, FLOATS, RANKS(0, 6)), OUT(FLOATS, RANK(0)))
+TDL_TAKES(cumulative_sum, IN(input, SUMMED, RANKS(1, 6)), OUT(SUMMED, RANKS(1, 6)))
+TDL_TAKES(top_k, IN(input, ANY, RANKS(1, 6)), OUT(INT32, RANKS(1, 6)))
+TDL_TAKES(non_max_suppression, IN(boxes, FLOAT32, RANKS(2, 6)), OUT(INT32, RANKS(1, 5)))
+TDL_TAKES(transpose, IN(input, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(gather, IN(input, ANY, RANKS(1, 6)), IN(indices, INDICES, RANKS(0, 6)),
+          OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(gather_elements, IN(input, ANY, RANKS(1, 6)), IN(indices, INDICES, RANKS(1, 6)),
+          OUT(ANY, RANKS(1, 6)))
+TDL_TAKES(gather_nd, IN(input, ANY, RANKS(1, 6)), IN(indices, INDICES, RANKS(1, 6)),
+          OUT(ANY, RANKS(0, 6)))
+TDL_TAKES(scatter_elements, IN(input, ANY, RANKS(1, 6)), IN(indices, INDICES, RANKS(1, 6)),
+          IN(updates, ANY, RANKS(1, 6)), OUT(ANY, RANKS(1, 6)))
+TDL_TAKES(scatter_nd, IN(input, ANY, RANKS(1, 6)), IN(indices, INDICES, RANKS(1, 6)),
+          IN(updates, ANY, RANKS(0, 6)), OUT(ANY, RANKS(1, 6)))
+TDL_TAKES(triangular, IN(input, ANY, RANKS(2, 6)), OUT(ANY, RANKS(2, 6)))
+TDL_TAKES(tile, IN(input, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))

@@ -769,12 +769,12 @@ struct tdl_operator_limits {
  *  reduce one for each kind, "reduce_mean". Constant; NULL past the end. Thread-safe. */
 TDL_API const char *tdl_operator_name(uint32_t index);
 /**
- * Which data types and ranks each operand of an operator may have on this context. Asked
- * of the operator itself, by building graphs of it alone: each that is named is taken with
- * some of the others, as add's b with an a of its type; what is not named never is. That
- * shapes fit each other, and the device has the memory, is beside it: tdl_builder_explain().
+ * Which data types and ranks each operand of an operator may have on this context. Each that
+ * is named is taken with some of the others, as add's b with an a of its type; what is not
+ * named never is. That shapes fit each other, and the device has the memory, is beside it:
+ * tdl_builder_explain().
  * @return TDL_ERROR_INVALID_ARGUMENT for a name that tdl_operator_name() does not give.
- * Thread-safe, blocking: builds some dozens of small graphs, a few ms.
+ * Thread-safe, never blocks.
  */
 TDL_API enum tdl_result tdl_context_get_operator_limits(struct tdl_context *context,
                                                         const char *name,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a context says that operators take, against what its builders take of random
- * calls: whatever is built was named. And every operator of the header is there.
+ * What a context says that operators take, against what its builders take: each type and
+ * rank that is named is built in a call, and whatever is built of random calls was named.
+ * And every operator of the header is there.
  */
+#include "examples.h"
 #include "subject.h"
-
-#include <core/examples.h>
 
 static struct tdl_context *ctx;
 
@@ -49,7 +49,7 @@ static void test_names(void)
     for (size_t i = 0; i < COUNT(functions); i++)
         if (!strncmp(functions[i], prefix, strlen(prefix))) {
             builders++;
-            CHECK(has_name(functions[i] + strlen(prefix)), "%s has no example in core/examples.c",
+            CHECK(has_name(functions[i] + strlen(prefix)), "%s is not in ops/list.h",
                   functions[i]);
         }
     CHECK(builders > 200, "%u calls: the list is not what it was", builders);
@@ -94,7 +94,8 @@ static void make_guess(const struct tdl_example *e, struct rng *rng, struct gues
     }
 }
 
-static bool build_guess(const struct tdl_example *e, const struct guess *g)
+static bool build_guess(const struct tdl_example *e, const struct guess *g,
+                        struct tdl_tensor_params *out)
 {
     static const uint64_t zeros[1 << 2 * TDL_MAX_RANK];
     struct tdl_operand *operands[TDL_MAX_OPERATOR_OPERANDS] = {NULL}, *y = NULL;
@@ -115,6 +116,8 @@ static bool build_guess(const struct tdl_example *e, const struct guess *g)
         y = e->call(b, operands);
     const bool built = y && tdl_builder_output(b, "y", y) == TDL_OK &&
                        tdl_builder_explain(b, NULL, NULL, NULL) == TDL_OK;
+    if (built)
+        *out = *tdl_operand_get_desc(y);
     tdl_builder_destroy(&b);
     return built;
 }
@@ -123,10 +126,13 @@ static bool build_guess(const struct tdl_example *e, const struct guess *g)
 static bool check_guess(const struct tdl_example *e, const struct tdl_operator_limits *limits,
                         struct rng *rng)
 {
+    struct tdl_tensor_params out;
     struct guess g;
     make_guess(e, rng, &g);
-    if (!build_guess(e, &g))
+    if (!build_guess(e, &g, &out))
         return false;
+    CHECK((limits->output.dtypes >> out.dtype & 1) && (limits->output.ranks >> out.rank & 1),
+          "it gives %s of rank %u, and was said not to", tdl_dtype_name(out.dtype), out.rank);
     for (uint32_t i = 0; i < limits->operand_count; i++) {
         const struct tdl_operand_limits *o = &limits->operands[i];
         if (!g.there[i])
@@ -159,6 +165,88 @@ static void test_guesses(uint64_t seed, long cases)
     }
     check_begin("guesses");
     CHECK(built * 20 > all, "%ld of %ld guesses were built: that tests little", built, all);
+}
+
+/* ------------------------------------------------------- what is named is taken */
+
+/* A call with an operand of this data type and rank; the others follow where they have to be
+ * alike, or do not. */
+static struct guess make_call(const struct tdl_example *e, uint32_t slot, enum tdl_dtype dtype,
+                              uint32_t rank, bool follow, bool constants)
+{
+    const struct tdl_example_slot *asked = &e->slots[slot];
+    struct guess g = {.there = {false}};
+    for (uint32_t i = 0; i < TDL_MAX_OPERATOR_OPERANDS && e->slots[i].name; i++) {
+        const struct tdl_example_slot *s = &e->slots[i];
+        const bool alike = (asked->flags & TDL_EXAMPLE_SAME_RANK || !slot) &&
+                           (!i || s->flags & TDL_EXAMPLE_SAME_RANK);
+        const bool moves = (asked->flags & TDL_EXAMPLE_SAME_TYPE || !slot) &&
+                           (i == slot || !i || s->flags & TDL_EXAMPLE_SAME_TYPE);
+        struct tdl_tensor_params *p = &g.desc[i];
+        p->dtype = i == slot || (follow && moves) ? dtype : s->dtype;
+        p->rank = i == slot || alike ? rank : s->rank;
+        if (asked->flags & TDL_EXAMPLE_UPDATES && !rank && i < 2)
+            p->rank = 1;
+        if (s->flags & TDL_EXAMPLE_UPDATES)
+            p->rank = g.desc[0].rank + g.desc[1].rank - 2;
+        for (uint32_t d = 0; d < p->rank && d < TDL_MAX_RANK; d++)
+            p->shape[d] = p->rank == s->rank && s->shape[0] ? s->shape[d] : TDL_EXAMPLE_SIDE;
+        if (p->rank && p->rank <= TDL_MAX_RANK && s->flags & TDL_EXAMPLE_TUPLES)
+            p->shape[p->rank - 1] = 1;
+        g.there[i] = i == slot || !(s->flags & TDL_EXAMPLE_OPTIONAL);
+        g.constant[i] = i && constants;
+    }
+    return g;
+}
+
+static bool is_taken(const struct tdl_example *e, uint32_t slot, enum tdl_dtype dtype,
+                     uint32_t rank)
+{
+    for (int way = 0; way < 4; way++) {
+        const struct guess g = make_call(e, slot, dtype, rank, way & 1, way & 2);
+        struct tdl_tensor_params out;
+        bool fits = true;
+        for (uint32_t i = 0; i < TDL_MAX_OPERATOR_OPERANDS; i++)
+            fits = fits && g.desc[i].rank <= TDL_MAX_RANK;
+        if (fits && build_guess(e, &g, &out))
+            return true;
+    }
+    return false;
+}
+
+static void check_operand(const struct tdl_example *e, uint32_t slot,
+                          const struct tdl_operand_limits *o)
+{
+    const struct tdl_example_slot *s = &e->slots[slot];
+    enum tdl_dtype some = s->dtype;
+    CHECK(s->name && !strcmp(o->name, s->name), "operand %u is %s, and its example has %s", slot,
+          o->name, s->name);
+    CHECK(o->optional == !!(s->flags & TDL_EXAMPLE_OPTIONAL), "%s: optional", o->name);
+    for (uint32_t i = 0; i <= TDL_UINT64; i++)
+        if ((o->dtypes >> i & 1) && !(o->dtypes >> some & 1))
+            some = (enum tdl_dtype)i;
+    for (uint32_t i = 0; i <= TDL_UINT64; i++)
+        CHECK(!(o->dtypes >> i & 1) || is_taken(e, slot, (enum tdl_dtype)i, s->rank),
+              "%s does not take %s, and was said to", o->name, tdl_dtype_name((enum tdl_dtype)i));
+    for (uint32_t i = 0; i <= TDL_MAX_RANK; i++)
+        CHECK(!(o->ranks >> i & 1) || is_taken(e, slot, some, i),
+              "%s does not take rank %u, and was said to", o->name, i);
+}
+
+static void test_named(void)
+{
+    const struct tdl_example *e;
+    uint32_t i = 0;
+    for (; (e = tdl_example_get(i)); i++) {
+        struct tdl_operator_limits limits;
+        check_begin("%s", e->name);
+        CHECK(tdl_operator_name(i) && !strcmp(tdl_operator_name(i), e->name),
+              "operator %u is %s by its name", i, tdl_operator_name(i));
+        OK(tdl_context_get_operator_limits(ctx, e->name, &limits));
+        for (uint32_t j = 0; j < limits.operand_count; j++)
+            check_operand(e, j, &limits.operands[j]);
+    }
+    CHECK(!tdl_operator_name(i), "%s has no example in examples.c", tdl_operator_name(i));
 }
 
 /* ----------------------------------------------------------------------- facts */
@@ -286,6 +374,7 @@ int main(int argc, char **argv)
     const uint64_t seed = check_seed(argc, argv, 2);
     ctx = check_context_open();
     test_names();
+    test_named();
     test_guesses(seed, cases);
     test_facts();
     test_context_limits();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An example of every operator, which asks the operator's own checks what it takes. */
+/* An example of every operator: what a call of it with plain operands is. */
 #ifndef TDL_EXAMPLES_H
 #define TDL_EXAMPLES_H
 
-#include "core.h"
+#include <tdl/tdl.h>
 
 /* How an operand is made in an example, apart from its data type and rank. */
 enum {

@@ -2,6 +2,8 @@
 /* The examples: one row an operator, in the order of operators.h. */
 #include "examples.h"
 
+#include <base.h>
+
 typedef struct tdl_operand *O;
 
 /* ------------------------------------------------------- calls with params */
