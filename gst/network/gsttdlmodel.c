@@ -30,45 +30,17 @@ static GMutex lock;
 static GCond changed;
 static GPtrArray *entries; /* of struct entry *, guarded by `lock` */
 
-static void append_inputs(GString *key, const GArray *inputs)
-{
-    for (guint i = 0; inputs && i < inputs->len; i++) {
-        const struct gst_tdl_said_input *said =
-            &g_array_index(inputs, struct gst_tdl_said_input, i);
-
-        g_string_append_printf(key, "|%s", said->name);
-        for (guint k = 0; k < 6 && said->has_ranges; k++)
-            g_string_append_printf(key, ",%g", (gdouble)said->ranges[k / 2][k % 2]);
-        for (guint k = 0; k < 4; k++)
-            g_string_append_printf(key, ":%d", said->dims[k]);
-    }
-}
-
 /* A file that was written anew is another model, and one that is read otherwise. */
 static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *path)
 {
-    const struct gst_tdl_sources *s = params->sources;
     GString *key = g_string_new(NULL);
     GStatBuf st = { 0 };
 
     if (!gst_tdl_read_bundled(path))
         g_stat(path, &st);
-    g_string_printf(
-        key,
-        "%p|%d|%d|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT "|%d|%d|%d|%d|%s|%s|%s|%s|%s|%g|%g",
-        (void *)params->context, s->precision, s->fuse, *path ? path : "person", (gint64)st.st_size,
-        (gint64)st.st_mtime, s->decoder, s->input_fit, s->input_order, s->input_filter,
-        s->model_size, s->model_output, s->input_range, s->input_mean, s->input_deviation,
-        (gdouble)s->score_threshold, (gdouble)s->iou_threshold);
-    g_string_append_printf(key, "|%d|%d|%s|%s|%s|%s|%s|%s", s->output, s->colormap, s->output_range,
-                           s->palette, s->model_state, s->model_constants, s->model_pictures,
-                           s->foreground_output);
-    g_string_append_printf(key, "|%x|%d|%d|%g|%g|%g", s->look.said, s->look.refine,
-                           s->look.close_holes, (gdouble)s->look.threshold,
-                           (gdouble)s->look.feather, (gdouble)s->look.smoothing);
-    append_inputs(key, s->inputs);
-    for (guint i = 0; i < s->classes->len; i++)
-        g_string_append_printf(key, "|%d", g_array_index(s->classes, gint, i));
+    g_string_printf(key, "%p|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT, (void *)params->context,
+                    *path ? path : "person", (gint64)st.st_size, (gint64)st.st_mtime);
+    gst_tdl_sources_key(params->sources, key);
     return g_string_free(key, FALSE);
 }
 

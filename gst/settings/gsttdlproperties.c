@@ -15,7 +15,7 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "(TensorFlow Lite, ONNX, ncnn or TensorFlow.js) with pictures in and a mask, or a "
       "probability for each class, out. When changed while PLAYING the old one "
       "works on until the new one is ready; if that cannot be loaded, a warning message says why",
-      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model), .text = "person" },
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model), .text = "person", .apart = TRUE },
     { "mode", "Mode", "What becomes of the picture", MODE, GST_TDL_RENEGOTIATE,
       GST_TDL_AT(live.mode), .def = GST_TDL_MODE_OVERLAY },
     { "device", "Device",
@@ -24,13 +24,13 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "TDL_DEVICE in the environment says comes first), \"cpu\", \"gpu\", \"vulkan\" (the best "
       "Vulkan device, be it software), an index, a UUID in hex, a DRM node such as "
       "/dev/dri/renderD128, or a part of the name; tdl-info lists them",
-      STRING, GST_TDL_RESTART, GST_TDL_AT(sources.device), .text = "auto" },
+      STRING, GST_TDL_RESTART, GST_TDL_AT(sources.device), .text = "auto", .apart = TRUE },
     { "threads", "Threads",
       "Most threads that compute on the CPU where that is the device, shared by all elements of "
       "the process with the same number; 0, and more than that: as many as cores that the process "
       "may use (its affinity mask, and the time that its control groups give it); with 0 a small "
       "network has one",
-      UINT, GST_TDL_RESTART, GST_TDL_AT(sources.threads), 0, 1024, 0 },
+      UINT, GST_TDL_RESTART, GST_TDL_AT(sources.threads), 0, 1024, 0, .apart = TRUE },
     { "precision", "Precision", "How the network stores its intermediate values", PRECISION,
       GST_TDL_RESTART, GST_TDL_AT(sources.precision), .def = TDL_PRECISION_AUTO },
     { "fuse", "Fuse operators",
@@ -109,14 +109,14 @@ const struct gst_tdl_property gst_tdl_properties[] = {
     { "labels", "Labels",
       "File with the classes' names, one a line, from class 0 on: with mode=classes the element "
       "message tdl-legend has them with their colours, and meta=segmentation has the names",
-      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.labels) },
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.labels), .apart = TRUE },
     { "background", "Background picture",
       "Picture (a path or file:// URI of anything that GStreamer decodes) put behind the "
       "foreground in mode=replace, the right side up, scaled to cover the frame, what sticks out "
       "cut "
       "off evenly; background-color shows where it is transparent. Made smaller than 4096 px while "
       "it is loaded. A video stands still at its first frame. Empty: background-color",
-      STRING, GST_TDL_PICTURE, GST_TDL_AT(sources.background) },
+      STRING, GST_TDL_PICTURE, GST_TDL_AT(sources.background), .apart = TRUE },
     { "background-color", "Background colour",
       "Colour behind the foreground in mode=replace without a picture, as 0xAARRGGBB", COLOR,
       GST_TDL_LIVE, GST_TDL_AT(live.background_color), .def = 0xff00b140 },

@@ -34,6 +34,7 @@ struct gst_tdl_property {
     gdouble min, max, def;
     const gchar *text; /* the default of a string; NULL: empty */
     gsize look;        /* in struct gst_tdl_look, of what models may want otherwise; 0: nowhere */
+    gboolean apart;    /* of the sources: networks are shared whatever it says, or by other means */
     gboolean local;    /* of this machine, pipeline or model: no part of GStreamer's presets */
 };
 #define GST_TDL_LOOK(field) offsetof(struct gst_tdl_look, field)

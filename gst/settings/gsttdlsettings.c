@@ -290,6 +290,59 @@ static gpointer in_sources(const struct gst_tdl_property *p, struct gst_tdl_sour
                                            : (guint8 *)sources + p->offset - GST_TDL_AT(sources);
 }
 
+/* Texts with their length, so that none runs into the next. */
+static void append_value(GString *key, const struct gst_tdl_property *p, gconstpointer field)
+{
+    const gchar *text;
+    const GArray *list;
+
+    switch (p->kind) {
+    case FLOAT:
+        g_string_append_printf(key, "|%a", (gdouble) * (const gfloat *)field);
+        break;
+    case STRING:
+        text = *(gchar *const *)field;
+        g_string_append_printf(key, "|%zu:%s", strlen(text), text);
+        break;
+    case CLASSES:
+        list = *(GArray *const *)field;
+        g_string_append_printf(key, "|%u:", list->len);
+        for (guint i = 0; i < list->len; i++)
+            g_string_append_printf(key, "%d,", g_array_index(list, gint, i));
+        break;
+    default:
+        g_string_append_printf(key, "|%d", *(const gint *)field);
+    }
+}
+
+static void append_inputs(GString *key, const GArray *inputs)
+{
+    for (guint i = 0; inputs && i < inputs->len; i++) {
+        const struct gst_tdl_said_input *said =
+            &g_array_index(inputs, struct gst_tdl_said_input, i);
+
+        g_string_append_printf(key, "|%zu:%s", strlen(said->name), said->name);
+        for (guint k = 0; k < 6 && said->has_ranges; k++)
+            g_string_append_printf(key, ",%a", (gdouble)said->ranges[k / 2][k % 2]);
+        for (guint k = 0; k < 4; k++)
+            g_string_append_printf(key, ":%d", said->dims[k]);
+    }
+}
+
+void gst_tdl_sources_key(const struct gst_tdl_sources *sources, GString *key)
+{
+    g_string_append_printf(key, "|%d|%x", sources->output, sources->look.said);
+    for (guint i = 0; i < gst_tdl_property_count; i++) {
+        const struct gst_tdl_property *p = &gst_tdl_properties[i];
+
+        if (p->look)
+            append_value(key, p, (const guint8 *)&sources->look + p->look);
+        else if (p->offset >= GST_TDL_AT(sources) && !p->apart)
+            append_value(key, p, (const guint8 *)sources + p->offset - GST_TDL_AT(sources));
+    }
+    append_inputs(key, sources->inputs);
+}
+
 void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to)
 {
     *to = *from;

@@ -177,6 +177,10 @@ gchar **gst_tdl_settings_preset_names(void);
  * be that. */
 gboolean gst_tdl_sources_fill(struct gst_tdl_sources *sources, const gchar *name,
                               const gchar *text);
+/* Add all that a network is made by, so that equal text is an equal network, but for its file
+ * and the device: whatever property of the sources there will be counts, unless the table says
+ * otherwise. */
+void gst_tdl_sources_key(const struct gst_tdl_sources *sources, GString *key);
 void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to);
 void gst_tdl_sources_clear(struct gst_tdl_sources *sources);
 

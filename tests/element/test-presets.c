@@ -2,6 +2,7 @@
 /* Models by name: the table itself, and where their files are looked for. */
 #include "model/gsttdlpreset.h"
 #include "model/gsttdlrung.h"
+#include "settings/gsttdlproperties.h"
 
 #include <gst/check/gstcheck.h>
 #include <glib/gstdio.h>
@@ -212,6 +213,81 @@ GST_START_TEST(values_from_text)
 GST_END_TEST;
 
 /* "auto" has names of the table to choose from, as far as their files are there. */
+static gchar *key_of(const struct gst_tdl_settings *settings)
+{
+    GString *key = g_string_new(NULL);
+
+    gst_tdl_sources_key(&settings->sources, key);
+    return g_string_free(key, FALSE);
+}
+
+/* Another value than the default. */
+static void change(const struct gst_tdl_property *p, gpointer field)
+{
+    const gint class = 3;
+
+    if (p->kind == STRING) {
+        g_free(*(gchar **)field);
+        *(gchar **)field = g_strdup("other");
+    } else if (p->kind == CLASSES) {
+        g_array_append_val(*(GArray **)field, class);
+    } else if (p->kind == FLOAT) {
+        *(gfloat *)field += 1e-7f; /* which is what it says, too */
+    } else {
+        *(gint *)field += 1;
+    }
+}
+
+/* Each property that a network is made by is one by which it is shared. */
+GST_START_TEST(shared_by)
+{
+    static const gchar *const apart[] = { "model", "device", "threads", "labels", "background",
+                                          NULL };
+    guint count = 0;
+
+    for (guint i = 0; i < gst_tdl_property_count; i++) {
+        const struct gst_tdl_property *p = &gst_tdl_properties[i];
+        const gboolean counts = !g_strv_contains(apart, p->name);
+        struct gst_tdl_settings settings;
+        g_autofree gchar *before = NULL;
+        g_autofree gchar *after = NULL;
+
+        if (p->offset < GST_TDL_AT(sources) && !p->look)
+            continue;
+        gst_tdl_settings_init(&settings);
+        before = key_of(&settings);
+        change(p, p->look ? (guint8 *)&settings.sources.look + p->look
+                          : (guint8 *)&settings + p->offset);
+        after = key_of(&settings);
+        fail_unless(!strcmp(before, after) == !counts, "%s: \"%s\", \"%s\"", p->name, before,
+                    after);
+        gst_tdl_settings_finish(&settings);
+        count++;
+    }
+    fail_unless(count > 25, "only %u properties", count);
+}
+GST_END_TEST;
+
+/* One text that has what stands between two is not the two. */
+GST_START_TEST(texts_end)
+{
+    struct gst_tdl_settings one, two;
+    g_autofree gchar *a = NULL;
+    g_autofree gchar *b = NULL;
+
+    gst_tdl_settings_init(&one);
+    gst_tdl_settings_init(&two);
+    gst_tdl_sources_fill(&one.sources, "model-state", "a|b");
+    gst_tdl_sources_fill(&two.sources, "model-state", "a");
+    gst_tdl_sources_fill(&two.sources, "model-constants", "b|");
+    a = key_of(&one);
+    b = key_of(&two);
+    fail_unless(strcmp(a, b) != 0);
+    gst_tdl_settings_finish(&one);
+    gst_tdl_settings_finish(&two);
+}
+GST_END_TEST;
+
 GST_START_TEST(ladder)
 {
     g_autofree gchar *path = model_path("rvm.json"), *beside = model_path("rvm.bin");
@@ -255,6 +331,8 @@ static Suite *presets_suite(void)
     tcase_add_test(tcase, finds);
     tcase_add_test(tcase, values_from_text);
     tcase_add_test(tcase, ladder);
+    tcase_add_test(tcase, shared_by);
+    tcase_add_test(tcase, texts_end);
     return suite;
 }
 
