@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Places every value in one arena. A value lives from the step that writes it to
- * the last that reads it; values are placed by decreasing size at the lowest
- * offset that no living neighbour covers (greedy by size, as in Pisarchyk and
- * Lee, arXiv:2001.03288). That looks at every pair of values. Where there are
- * more than any real model has, values are placed in the order of time instead,
- * which wastes more where sizes differ.
+ * Places every value in one arena. A value lives from the level at which it is
+ * written to the last at which it is read (schedule.c); values are placed by
+ * decreasing size at the lowest offset that no living neighbour covers (greedy
+ * by size, as in Pisarchyk and Lee, arXiv:2001.03288). That looks at every pair
+ * of values. Where there are more than any real model has, values are placed in
+ * the order of time instead, which wastes more where sizes differ.
  */
 #include "passes.h"
 
@@ -14,22 +14,16 @@
 
 enum { MANY_VALUES = 4096 };
 
-/* Where dispatches that need not wait for each other run together, small values keep
- * their place a little longer: who writes there next would have to wait. */
-enum { SMALL_VALUE = 1 << 18, LINGERS = 2 };
-
 static void find_lifetimes(struct tdl_plan *plan)
 {
-    const bool linger = tdl_heuristics_of(plan->device)->few_dispatches;
     for (uint32_t i = 0; i < plan->ir->operand_count; i++)
         plan->ir->operands[i]->first_step = UINT32_MAX;
     for (uint32_t i = 0; i < plan->step_count; i++)
         for (uint32_t j = 0; j < TDL_MAX_BINDS; j++) {
             /* While a part lives, so does all of it. */
             for (struct tdl_operand *o = plan->steps[i].binds[j].operand; o; o = o->part_of) {
-                o->first_step = TDL_MIN(o->first_step, i);
-                o->last_step =
-                    TDL_MAX(o->last_step, linger && o->size <= SMALL_VALUE ? i + LINGERS : i);
+                o->first_step = TDL_MIN(o->first_step, plan->steps[i].level);
+                o->last_step = TDL_MAX(o->last_step, plan->steps[i].level);
             }
         }
 }

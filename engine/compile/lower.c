@@ -15,8 +15,8 @@ static void dump(const struct tdl_plan *plan)
             (unsigned long long)plan->arena_size, (unsigned long long)plan->tensor_bytes);
     for (uint32_t i = 0; i < plan->step_count; i++) {
         const struct tdl_plan_step *s = &plan->steps[i];
-        fprintf(stderr, "  %3u %-28s %ux%ux%u %s\n", i, s->kernel->name, s->groups[0], s->groups[1],
-                s->groups[2], s->label);
+        fprintf(stderr, "  %3u %3u %-28s %ux%ux%u %s\n", i, s->level, s->kernel->name, s->groups[0],
+                s->groups[1], s->groups[2], s->label);
     }
 }
 
@@ -55,6 +55,7 @@ enum tdl_result tdl_plan_build(struct tdl_plan *plan)
         if (r != TDL_OK)
             return r;
     }
+    tdl_plan_schedule(plan);
     enum tdl_result r = tdl_plan_place(plan);
     if (r == TDL_OK)
         dump(plan);

@@ -30,6 +30,7 @@ void tdl_pass_bind(struct tdl_ir *ir, const struct tdl_build_params *params);
 /* Lower every node, then place operands in the arena by liveness. */
 enum tdl_result tdl_plan_build(struct tdl_plan *plan);
 void tdl_plan_find_parts(struct tdl_plan *plan);       /* parts.c: before the first */
+void tdl_plan_schedule(struct tdl_plan *plan);         /* schedule.c: in between */
 enum tdl_result tdl_plan_place(struct tdl_plan *plan); /* arena.c: the second half */
 /* Of that, the placing: every value with a size, that is not external and has a
  * `first_step` (UINT32_MAX: none), gets its offset. `guard` as in struct tdl_plan. */

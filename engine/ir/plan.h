@@ -40,6 +40,7 @@ struct tdl_plan_step {
     char layer[160];    /* ... and what it was chosen for, as the tuning file has it */
     enum tdl_choice choice;
     bool layer_start; /* the first step of its operator */
+    uint32_t level;   /* its place in time; those of one level may run together */
     struct tdl_plan *plan;
 };
 

@@ -78,6 +78,24 @@ static void lower_channels(struct tdl_plan *plan, struct tdl_node *n)
     tdl_plan_groups(s, TDL_DIV_UP(d.h * d.w, local), tdl_packs(d.c), d.n);
 }
 
+/* Of one image, what a copy writes is a part of the output's memory, so that it need not wait
+ * for the others. Else the output, and where in it is left as it was. */
+static struct tdl_operand *target_of(struct tdl_plan *plan, struct tdl_node *n, uint32_t axis,
+                                     uint64_t offset, uint64_t size, struct tdl_move *m)
+{
+    struct tdl_operand *whole = tdl_operand_root(n->output);
+    if (whole->external || axis != 1 || m->region.n != 1 || n->input_count == 1 ||
+        offset % TDL_PLAN_ALIGNMENT || plan->guard || plan->no_fuse)
+        return n->output;
+    struct tdl_operand *part = tdl_plan_scratch(plan, size);
+    if (!part)
+        return n->output;
+    part->part_of = whole;
+    part->part_offset = offset;
+    m->offset[1] = 0;
+    return part;
+}
+
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     if (n->storage == TDL_STORAGE_LINEAR) {
@@ -96,8 +114,11 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     uint64_t offset = 0;
     for (uint32_t i = 0; i < n->input_count; offset += n->inputs[i++]->size) {
         m.region = tdl_operand_dims(n->inputs[i]);
-        if (!tdl_operand_lies_in(n->inputs[i], n->output, offset))
-            tdl_move_packed(plan, n, n->inputs[i], &m);
+        if (!tdl_operand_lies_in(n->inputs[i], n->output, offset)) {
+            struct tdl_move moved = m;
+            struct tdl_operand *to = target_of(plan, n, axis, offset, n->inputs[i]->size, &moved);
+            tdl_move_packed(plan, n, n->inputs[i], to, &moved);
+        }
         m.offset[axis] += n->inputs[i]->desc.shape[n->attr.concat.axis];
     }
     return plan->status;

@@ -115,7 +115,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         .block = n->attr.blocks.size,
         .order = n->attr.blocks.order,
     };
-    tdl_move_packed(plan, n, n->inputs[0], &m);
+    tdl_move_packed(plan, n, n->inputs[0], n->output, &m);
     return plan->status;
 }
 

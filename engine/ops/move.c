@@ -15,7 +15,7 @@ static bool is_aligned(const struct tdl_move *m, struct tdl_dims in)
 }
 
 void tdl_move_packed(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *input,
-                     const struct tdl_move *m)
+                     struct tdl_operand *output, const struct tdl_move *m)
 {
     struct tdl_dims in = tdl_operand_dims(input), out = tdl_operand_dims(n->output);
     uint32_t local = 64, pixels = m->region.h * m->region.w;
@@ -32,7 +32,7 @@ void tdl_move_packed(struct tdl_plan *plan, struct tdl_node *n, struct tdl_opera
                       .column_first = m->order, .aligned = is_aligned(m, in));
     TDL_PLAN_SPECS(s, move, spec);
     tdl_plan_read(s, 0, input);
-    tdl_plan_write(s, 1, n->output);
+    tdl_plan_write(s, 1, output);
     tdl_plan_groups(s, TDL_DIV_UP(pixels, local), tdl_packs(m->region.c), m->region.n);
 }
 

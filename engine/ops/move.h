@@ -40,7 +40,7 @@ struct tdl_move {
 };
 /* One dispatch that fills the region from an input in packs. */
 void tdl_move_packed(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *input,
-                     const struct tdl_move *move);
+                     struct tdl_operand *output, const struct tdl_move *m);
 
 /* --------------------------------------------------------- in linear memory */
 

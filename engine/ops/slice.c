@@ -64,7 +64,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         m.step[tdl_pack_axis(n->output->desc.layout, i)] = n->attr.slice.step[i];
     }
     m.mode = TDL_PAD_EDGE; /* nothing is outside */
-    tdl_move_packed(plan, n, n->inputs[0], &m);
+    tdl_move_packed(plan, n, n->inputs[0], n->output, &m);
     return plan->status;
 }
 

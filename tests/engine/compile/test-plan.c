@@ -92,6 +92,35 @@ static void check_arena(const struct tdl_plan *plan)
     free(owner);
 }
 
+/* Steps of one level run together: none touches what another one writes. */
+static bool touch(const struct tdl_plan_bind *a, const struct tdl_plan_bind *b)
+{
+    const struct tdl_operand *o = a->operand, *r = b->operand;
+    if (a->kind != TDL_PLAN_BIND_OPERAND || b->kind != TDL_PLAN_BIND_OPERAND ||
+        (!a->write && !b->write) || o->external != r->external)
+        return false;
+    return o->external ? o == r
+                       : o->offset < r->offset + r->size && r->offset < o->offset + o->size;
+}
+
+/* How many levels there are. */
+static uint32_t check_levels(const struct tdl_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        for (uint32_t k = i; k-- > 0 && plan->steps[k].level == plan->steps[i].level;)
+            for (uint32_t j = 0; j < TDL_MAX_BINDS * TDL_MAX_BINDS; j++)
+                CHECK(!touch(&plan->steps[i].binds[j / TDL_MAX_BINDS],
+                             &plan->steps[k].binds[j % TDL_MAX_BINDS]),
+                      "steps %u and %u of level %u touch the same bytes", k, i,
+                      plan->steps[i].level);
+    for (uint32_t i = 1; i < plan->step_count; i++)
+        CHECK(plan->steps[i].level == plan->steps[i - 1].level ||
+                  plan->steps[i].level == plan->steps[i - 1].level + 1,
+              "step %u has level %u behind level %u", i, plan->steps[i].level,
+              plan->steps[i - 1].level);
+    return plan->step_count ? plan->steps[plan->step_count - 1].level + 1 : 0;
+}
+
 static void check_steps(const struct tdl_plan *plan)
 {
     for (uint32_t i = 0; i < plan->step_count; i++) {
@@ -125,6 +154,7 @@ static void check_random_plans(uint64_t first, long count)
             check_begin("plan: seed %llu, variant %d", (unsigned long long)seed, variant);
             plan_open(&plan, b, &device, variant != 0, variant & 1 ? TDL_FLOAT16 : TDL_FLOAT32);
             check_arena(&plan);
+            check_levels(&plan);
             check_steps(&plan);
             tdl_plan_finish(&plan);
         }
@@ -323,6 +353,7 @@ static void check_person_model(const char *folder, const char *name, uint32_t ma
         check_begin("plan: %s%s%s", name, fuse ? ", fused" : "", variant & 2 ? ", on a GPU" : "");
         plan_open(&plan, b, &device, fuse, TDL_FLOAT32);
         check_arena(&plan);
+        check_levels(&plan);
         check_steps(&plan);
         /* Where bottlenecks are one dispatch, few values are left to share it. */
         const uint64_t limit = plan.tensor_bytes / 4 * (variant == 3 ? 3 : 2);
@@ -402,6 +433,30 @@ static void check_join(void)
     tdl_builder_destroy(&b);
 }
 
+/* Two chains that need not wait for each other: where dispatches cost something by themselves,
+ * there are as many levels as the longer one has steps. */
+static void check_branches(bool gpu)
+{
+    const struct tdl_device_info device = device_of(gpu);
+    struct sketch s = {.rng = {1}};
+    struct tdl_plan plan;
+    check_begin("two branches, %s", gpu ? "on a GPU" : "in software");
+    OK(tdl_builder_create(NULL, &s.b));
+    s.x = subject_input(s.b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 1, 4, 8, 4));
+    O a = deep(&s, deep(&s, s.x, 8), 8), b = deep(&s, s.x, 8);
+    for (int i = 0; i < 4; i++)
+        b = deep(&s, b, 8);
+    sketch_output(&s, "a", a);
+    sketch_output(&s, "b", b);
+    plan_open(&plan, s.b, &device, true, TDL_FLOAT32);
+    check_arena(&plan);
+    const uint32_t levels = check_levels(&plan), steps = plan.step_count;
+    /* A repack of the input and one of each output beside the convolutions. */
+    CHECK(steps == 10 && levels == (gpu ? 7 : 10), "%u steps of %u levels", steps, levels);
+    tdl_plan_finish(&plan);
+    tdl_builder_destroy(&s.b);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "models"))
@@ -414,5 +469,7 @@ int main(int argc, char **argv)
     check_constants(TDL_FLOAT32);
     check_constants(TDL_FLOAT16);
     check_join();
+    check_branches(false);
+    check_branches(true);
     return check_result();
 }
