@@ -23,6 +23,9 @@ enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params
                                 enum tdl_dtype storage);
 /* Behind layout: element-wise operators on packs that follow one another become one. */
 enum tdl_result tdl_pass_join(struct tdl_ir *ir);
+/* Behind join: convolutions on matrix units take in what stands around them. */
+enum tdl_result tdl_pass_mix(struct tdl_ir *ir, const struct tdl_device_info *device,
+                             enum tdl_dtype storage);
 /* Of layout, only what tensors inputs and outputs are bound to, for devices that
  * want no steps: packs where the params ask for them, whatever is inside. */
 void tdl_pass_bind(struct tdl_ir *ir, const struct tdl_build_params *params);

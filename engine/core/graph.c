@@ -143,8 +143,10 @@ static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_pa
         return TDL_OK;
     }
     TRY(tdl_pass_layout(ir, params, g->plan.storage));
-    if (!params->no_fuse)
+    if (!params->no_fuse) {
         TRY(tdl_pass_join(ir));
+        TRY(tdl_pass_mix(ir, &g->ctx->info, g->plan.storage));
+    }
     TRY(tdl_plan_build(&g->plan));
     TRY(tdl_conv_check_obeyed(&g->plan.policy));
 fail:

@@ -110,7 +110,8 @@ struct tdl_conv_attr {
     struct tdl_conv2d_params p; /* bias is in the node's inputs instead */
     enum tdl_conv_pre pre;
     enum tdl_resample_coordinates coordinates; /* of TDL_PRE_MERGE */
-    bool plain; /* its input, which is bound, is NHWC, float32, of up to 4 channels */
+    bool plain;  /* its input, which is bound, is NHWC, float32, of up to 4 channels */
+    bool blends; /* the result is r + (y − r) · blend, of the residual r and the sum y */
 };
 
 /* conv2d 1×1 with the depthwise conv2d that reads it. */
@@ -232,6 +233,12 @@ enum {
     TDL_EXPAND_BIAS2,
     TDL_BOTTLENECK_FILTER, /* of what reads the depthwise half */
     TDL_BOTTLENECK_BIAS,
+};
+/* Of a conv2d that took in what stood around it (mix.c). */
+enum {
+    TDL_CONV_SECOND = TDL_EXPAND_FILTER2, /* more channels behind the input's; or NULL */
+    TDL_CONV_FACTOR,                      /* by which these are multiplied; or NULL */
+    TDL_CONV_BLEND,
 };
 /* Of the gate: means of both inputs are summed; INPUT2 may be NULL. */
 enum {

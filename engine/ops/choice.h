@@ -20,7 +20,7 @@ struct tdl_candidate {
     const struct tdl_conv_variant *sizes;
 };
 
-enum { TDL_MAX_CANDIDATES = 96 };
+enum { TDL_MAX_CANDIDATES = 128 };
 
 /* True if `text` is the way's name, or "name:variant" of this variant. */
 bool tdl_candidate_is_named(const struct tdl_candidate *c, const char *text);

@@ -95,6 +95,9 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                         "%s: the filter and bias of conv2d must be constants when the graph "
                         "is built, and are not",
                         n->label);
+    if (g.pre != TDL_PRE_NONE)
+        g.bound = tdl_gate_inside(n->inputs[TDL_CONV_GATE]).gate_packs != 0;
+    g.bound |= n->means != NULL;
     g.plain = n->inputs[TDL_CONV_INPUT]->storage == TDL_STORAGE_LINEAR;
     return tdl_conv_lower(plan, n, &g);
 }

@@ -574,7 +574,7 @@ static void count_units(const struct tdl_graph *graph)
     const struct tdl_graph_step *step;
     for (uint32_t n = 0; (step = tdl_graph_get_step(graph, n)); n++) {
         size_t i = 0;
-        if (!strstr(step->kernel, "_cooperative"))
+        if (!strstr(step->kernel, "_cooperative") && !strstr(step->kernel, "_patch"))
             continue;
         if (!on_units[0].steps)
             atexit(tell_units);

@@ -5,16 +5,28 @@
 #include <math.h>
 #include <stdio.h>
 
+struct tdl_operand *tdl_conv_input(const struct tdl_node *n, uint32_t slot)
+{
+    return n->input_count > slot ? n->inputs[slot] : NULL;
+}
+
 bool tdl_conv_resolve(const struct tdl_node *n, struct tdl_conv_geometry *g)
 {
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
     uint32_t extent[2];
     g->p = &n->attr.conv.p;
+    g->pre = n->attr.conv.pre;
     g->in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
+    if (tdl_conv_input(n, TDL_CONV_SECOND))
+        g->in.c += tdl_operand_dims(n->inputs[TDL_CONV_SECOND]).c;
+    g->resampled = g->pre == TDL_PRE_NONE && tdl_conv_input(n, TDL_CONV_LOW)
+                       ? tdl_operand_dims(n->inputs[TDL_CONV_LOW]).c
+                       : 0;
+    g->in.c += g->resampled;
     g->kernel[0] = f.h;
     g->kernel[1] = f.w;
-    g->pre = n->attr.conv.pre;
-    g->residual = n->input_count > TDL_CONV_RESIDUAL && n->inputs[TDL_CONV_RESIDUAL];
+    g->residual = tdl_conv_input(n, TDL_CONV_RESIDUAL) != NULL;
+    g->mixed = n->attr.conv.blends || tdl_conv_input(n, TDL_CONV_SECOND) || g->resampled;
     for (int i = 0; i < 2; i++) {
         uint64_t e = (uint64_t)(g->kernel[i] - 1) * g->p->dilation[i] + 1;
         if (e > INT32_MAX || g->p->stride[i] > INT32_MAX)

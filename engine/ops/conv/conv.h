@@ -19,13 +19,18 @@ struct tdl_conv_geometry {
     uint32_t in_per_group, out_per_group;
     enum tdl_conv_pre pre;
     bool residual;
-    bool plain;      /* the input is a linear tensor: see struct tdl_conv_attr */
-    bool wide_cells; /* both sides of a product are halves that come 16 bytes at once */
+    bool plain;         /* the input is a linear tensor: see struct tdl_conv_attr */
+    bool bound;         /* a gate is computed inside, or means are written: no other row's */
+    bool mixed;         /* it took in what stood around it: only `patch` takes it */
+    uint32_t resampled; /* of a mixed one, input channels that are so while they are read */
+    bool wide_cells;    /* both sides of a product are halves that come 16 bytes at once */
     /* Where it will run. */
     const struct tdl_device_info *device;
     enum tdl_dtype storage;
 };
 
+/* Of a conv2d; NULL where there is none. */
+struct tdl_operand *tdl_conv_input(const struct tdl_node *n, uint32_t slot);
 /* False if the window does not fit. Leaves device and storage alone. */
 bool tdl_conv_resolve(const struct tdl_node *n, struct tdl_conv_geometry *g);
 
@@ -49,10 +54,13 @@ struct tdl_conv_algorithm {
 
 extern const struct tdl_conv_algorithm tdl_conv_pointwise, tdl_conv_depthwise, tdl_conv_direct,
     tdl_conv_grouped, tdl_conv_implicit, tdl_conv_im2col, tdl_conv_winograd23, tdl_conv_winograd43,
-    tdl_conv_cooperative;
+    tdl_conv_cooperative, tdl_conv_patch;
 /* No row of theirs, but a way of matmul and gemm. */
 extern const struct tdl_conv_algorithm tdl_matmul_tensors;
 
+/* Does `patch` take it, on that device and with packs of that type? */
+bool tdl_conv_is_patch(const struct tdl_node *n, const struct tdl_device_info *device,
+                       enum tdl_dtype storage);
 /* Take the best row and append its steps. */
 enum tdl_result tdl_conv_lower(struct tdl_plan *plan, struct tdl_node *n,
                                struct tdl_conv_geometry *g);

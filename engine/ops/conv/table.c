@@ -9,9 +9,9 @@
 #include <string.h>
 
 static const struct tdl_conv_algorithm *const rows[] = {
-    &tdl_conv_pointwise, &tdl_conv_depthwise,  &tdl_conv_direct,
-    &tdl_conv_implicit,  &tdl_conv_winograd23, &tdl_conv_winograd43,
-    &tdl_conv_im2col,    &tdl_conv_grouped,    &tdl_conv_cooperative,
+    &tdl_conv_pointwise,   &tdl_conv_depthwise,  &tdl_conv_direct, &tdl_conv_implicit,
+    &tdl_conv_winograd23,  &tdl_conv_winograd43, &tdl_conv_im2col, &tdl_conv_grouped,
+    &tdl_conv_cooperative, &tdl_conv_patch,
 };
 
 static struct tdl_candidate candidate(const struct tdl_conv_algorithm *row,
@@ -23,12 +23,15 @@ static struct tdl_candidate candidate(const struct tdl_conv_algorithm *row,
 /* What decides between candidates, in words: the key of the tuning file. */
 static void describe(const struct tdl_conv_geometry *g, char *text, size_t size)
 {
-    snprintf(text, size, "conv2d-%s-%ux%ux%ux%u-%ux%ux%u-k%ux%u-s%ux%u-d%ux%u-p%ux%u-g%u-pre%d%s%s",
-             g->storage == TDL_FLOAT16 ? "f16" : "f32", g->in.n, g->in.h, g->in.w, g->in.c,
-             g->out.h, g->out.w, g->out.c, g->kernel[0], g->kernel[1], g->p->stride[0],
-             g->p->stride[1], g->p->dilation[0], g->p->dilation[1], g->window.pad_top,
-             g->window.pad_left, g->p->groups, (int)g->pre, g->residual ? "-residual" : "",
-             g->plain ? "-plain" : "");
+    snprintf(
+        text, size, "conv2d-%s-%ux%ux%ux%u-%ux%ux%u-k%ux%u-s%ux%u-d%ux%u-p%ux%u-g%u-pre%d%s%s%s",
+        g->storage == TDL_FLOAT16 ? "f16" : "f32", g->in.n, g->in.h, g->in.w, g->in.c, g->out.h,
+        g->out.w, g->out.c, g->kernel[0], g->kernel[1], g->p->stride[0], g->p->stride[1],
+        g->p->dilation[0], g->p->dilation[1], g->window.pad_top, g->window.pad_left, g->p->groups,
+        (int)g->pre, g->residual ? "-residual" : "", g->plain ? "-plain" : "",
+        g->resampled ? "-resampled"
+        : g->mixed   ? "-mixed"
+                     : "");
 }
 
 static bool is_named(const struct tdl_conv_algorithm *row, const struct tdl_conv_variant *v,
@@ -44,10 +47,23 @@ static uint32_t collect(const struct tdl_conv_geometry *g, struct tdl_candidate 
     for (size_t r = 0; r < TDL_COUNT(rows); r++)
         for (uint32_t i = 0; i < rows[r]->variant_count && count < TDL_MAX_CANDIDATES; i++) {
             const struct tdl_conv_variant *v = &rows[r]->variants[i];
-            if ((!g->plain || rows[r]->reads_plain) && rows[r]->accepts(g, v))
+            if ((!g->plain || rows[r]->reads_plain) && (!g->mixed || rows[r] == &tdl_conv_patch) &&
+                rows[r]->accepts(g, v))
                 out[count++] = candidate(rows[r], v, rows[r]->cost(g, v));
         }
     return count;
+}
+
+bool tdl_conv_is_patch(const struct tdl_node *n, const struct tdl_device_info *device,
+                       enum tdl_dtype storage)
+{
+    struct tdl_conv_geometry g = {.device = device, .storage = storage};
+    bool found = false;
+    if (!tdl_conv_resolve(n, &g) || g.pre != TDL_PRE_NONE || n->means)
+        return false;
+    for (uint32_t i = 0; i < tdl_conv_patch.variant_count && !found; i++)
+        found = tdl_conv_patch.accepts(&g, &tdl_conv_patch.variants[i]);
+    return found;
 }
 
 enum tdl_result tdl_conv_lower(struct tdl_plan *plan, struct tdl_node *n,

@@ -12,6 +12,7 @@
 #include <tdl/models.h>
 
 #include <compile/passes.h>
+#include <kernels.h>
 #include <ops/ops.h>
 
 #include <unistd.h>
@@ -39,8 +40,10 @@ static void plan_open(struct tdl_plan *plan, struct tdl_builder *b,
         OK(tdl_pass_fuse(plan->ir, device->type != TDL_DEVICE_SOFTWARE));
     sketch_check_order(plan->ir);
     OK(tdl_pass_layout(plan->ir, &(struct tdl_build_params){0}, storage));
-    if (fuse)
+    if (fuse) {
         OK(tdl_pass_join(plan->ir));
+        OK(tdl_pass_mix(plan->ir, device, storage));
+    }
     sketch_check_order(plan->ir);
     OK(tdl_plan_build(plan));
 }
@@ -433,6 +436,52 @@ static void check_join(void)
     tdl_builder_destroy(&b);
 }
 
+/* A recurrent gate behind a small picture that is resampled: on matrix units its convolutions
+ * take in what is between them. */
+static void check_gate(void)
+{
+    struct tdl_device_info device = device_of(true);
+    struct sketch s = {.rng = {1}};
+    struct tdl_plan plan;
+    uint32_t between = 0, patches = 0;
+    check_begin("a recurrent gate on matrix units");
+    if (!tdl_shaders_have_matrices()) {
+        fprintf(stderr, "a gate on matrix units: not tried, as this build has no such kernels\n");
+        return;
+    }
+    memcpy(device.cooperative_matrix, (uint32_t[]){16, 16, 16}, sizeof(device.cooperative_matrix));
+    device.vendor_id = 0x10de;
+    device.max_buffer_bytes = 1 << 30;
+    OK(tdl_builder_create(NULL, &s.b));
+    const float one = 1;
+    O h = subject_input(s.b, "h", SUBJECT_SHAPE(TDL_FLOAT32, 1, 36, 64, 16));
+    O low = subject_input(s.b, "low", SUBJECT_SHAPE(TDL_FLOAT32, 1, 18, 32, 8));
+    O src = subject_input(s.b, "src", SUBJECT_SHAPE(TDL_FLOAT32, 1, 36, 64, 3));
+    O up = tdl_builder_resample2d(
+        s.b, deep(&s, low, 8),
+        &(struct tdl_resample2d_params){.mode = TDL_RESAMPLE_LINEAR, .size = {36, 64}});
+    O y = deep(&s, join(&s, up, src), 16);
+    O both = sketch_conv(&s, join(&s, y, h), 32, 3, 1, TDL_ACTIVATION_SIGMOID);
+    O r = slice_channels(&s, both, 0, 16), z = slice_channels(&s, both, 16, 16);
+    O made = sketch_conv(&s, join(&s, y, sketch_mul(&s, r, h)), 16, 3, 1, TDL_ACTIVATION_TANH);
+    O rest = tdl_builder_sub(s.b, subject_constant(s.b, 0, NULL, &one), z);
+    sketch_output(&s, "next",
+                  sketch_add(&s, sketch_mul(&s, rest, h), sketch_mul(&s, z, made)));
+    plan_open(&plan, s.b, &device, true, TDL_FLOAT16);
+    check_arena(&plan);
+    check_levels(&plan);
+    for (uint32_t i = 0; i < plan.step_count; i++) {
+        const char *kernel = plan.steps[i].kernel->name;
+        patches += !strncmp(kernel, "conv2d_patch", 12);
+        between += !strncmp(kernel, "eltwise", 7) || !strncmp(kernel, "move", 4) ||
+                   !strncmp(kernel, "concat", 6) || !strncmp(kernel, "resample2d", 10);
+    }
+    CHECK(patches >= 3 && !between, "%u convolutions from patches, %u steps between", patches,
+          between);
+    tdl_plan_finish(&plan);
+    tdl_builder_destroy(&s.b);
+}
+
 /* Two chains that need not wait for each other: where dispatches cost something by themselves,
  * there are as many levels as the longer one has steps. */
 static void check_branches(bool gpu)
@@ -469,6 +518,7 @@ int main(int argc, char **argv)
     check_constants(TDL_FLOAT32);
     check_constants(TDL_FLOAT16);
     check_join();
+    check_gate();
     check_branches(false);
     check_branches(true);
     return check_result();

@@ -104,7 +104,7 @@ static const struct row {
     {"direct", is_one_group, false},     {"implicit", is_one_group, false},
     {"winograd23", is_3x3, false},       {"winograd43", is_3x3, false},
     {"im2col", is_one_group, false},     {"grouped", is_any, false},
-    {"cooperative", is_one_group, true},
+    {"cooperative", is_one_group, true}, {"patch", is_one_group, true},
 };
 
 /* --------------------------------------------------------------------- a case */
@@ -256,18 +256,19 @@ static void check_variants(struct tdl_context *ctx, uint64_t seed)
         {&tdl_conv_depthwise, {1, 9, 11, 6, 6, K(3, 3), SAME, .groups = 6}},
         {&tdl_conv_grouped, {2, 5, 7, 6, 4, K(3, 3), SAME, .groups = 2}},
         {&tdl_conv_cooperative, {2, 7, 19, 9, 65, K(3, 3), SAME, RELU}},
+        {&tdl_conv_patch, {2, 7, 19, 9, 65, K(3, 3), SAME, RELU}},
     };
     const bool units = tdl_context_device(ctx)->cooperative_matrix[0] > 0;
     if (!units)
         fprintf(stderr, "cooperative: not run, as device or build have no matrix units\n");
-    for (size_t i = 0; i < COUNT(others) - !units; i++)
+    for (size_t i = 0; i < COUNT(others) - (units ? 0 : 2); i++)
         for (uint32_t v = 0; v < others[i].row->variant_count; v++) {
             if ((i + v + seed) % stride ||
                 !fits(ctx, others[i].row, &others[i].row->variants[v]))
                 continue;
             snprintf(name, sizeof(name), "%s%s%s", others[i].row->name,
                      *others[i].row->variants[v].name ? ":" : "", others[i].row->variants[v].name);
-            run(ctx, &others[i].t, name, true, v & 1 || others[i].row == &tdl_conv_cooperative, v);
+            run(ctx, &others[i].t, name, true, v & 1 || i + 2 >= COUNT(others), v);
         }
 }
 
@@ -463,6 +464,86 @@ static void check_im2col(struct tdl_context *ctx)
     }
 }
 
+/* ------------------------------------------------------------------ recurrent gates */
+
+static struct tdl_operand *convolve(struct tdl_builder *b, struct rng *rng, struct tdl_operand *x,
+                                    uint32_t in, uint32_t out, uint32_t k,
+                                    enum tdl_activation activation)
+{
+    return tdl_builder_conv2d(b, x, subject_filter(b, rng, out, k, k, in),
+                              &(struct tdl_conv2d_params){
+                                  .padding = TDL_PADDING_SAME_UPPER,
+                                  .activation = activation,
+                                  .bias = subject_bias(b, rng, out),
+                              });
+}
+
+static struct tdl_operand *channels(struct tdl_builder *b, struct tdl_operand *x, uint32_t axis,
+                                    uint32_t start, uint32_t count)
+{
+    struct tdl_slice_params p = {{0}};
+    p.start[axis] = start;
+    p.size[axis] = count;
+    return tdl_builder_slice(b, x, &p);
+}
+
+/* What a convolution on matrix units takes in (compile/mix.c): a small picture that is resampled
+ * and joined with others, a state, and the product of a gate and the state. `c`: channels of the
+ * state. Where there are no matrix units, it is the same graph by other steps. */
+static void check_gate(struct tdl_context *ctx, uint32_t c, uint32_t k, enum tdl_layout layout,
+                       bool half, uint64_t seed)
+{
+    const uint32_t h = 9, w = 21, axis = layout == TDL_LAYOUT_NCHW ? 1 : 3;
+    const float one = 1;
+    struct rng rng = {seed + 1};
+    struct tdl_builder *b;
+    struct subject s;
+    check_begin("a gate of %u channels, kernel %u, %s, %s", c, k,
+                layout == TDL_LAYOUT_NCHW ? "NCHW" : "NHWC", half ? "fp16" : "fp32");
+    OK(tdl_builder_create(ctx, &b));
+    const struct tdl_tensor_params low = subject_image(layout, 1, 5, 11, 8),
+                                   skip = subject_image(layout, 1, h, w, 12),
+                                   src = subject_image(layout, 1, h, w, 3),
+                                   old = subject_image(layout, 1, h, w, c);
+    struct tdl_operand *state = tdl_builder_input(b, "state", &old);
+    struct tdl_operand *up = tdl_builder_resample2d(
+        b, convolve(b, &rng, tdl_builder_input(b, "low", &low), 8, 8, 1, TDL_ACTIVATION_RELU),
+        &(struct tdl_resample2d_params){.mode = TDL_RESAMPLE_LINEAR, .size = {h, w}});
+    struct tdl_operand *parts[] = {up, tdl_builder_input(b, "skip", &skip),
+                                   tdl_builder_input(b, "src", &src)};
+    struct tdl_operand *x =
+        convolve(b, &rng, tdl_builder_concat(b, parts, 3, axis), 23, 2 * c, k, TDL_ACTIVATION_RELU);
+    struct tdl_operand *a = channels(b, x, axis, 0, c), *y = channels(b, x, axis, c, c);
+    struct tdl_operand *both =
+        convolve(b, &rng, tdl_builder_concat(b, (struct tdl_operand *[]){y, state}, 2, axis),
+                 2 * c, 2 * c, k, TDL_ACTIVATION_SIGMOID);
+    struct tdl_operand *r = channels(b, both, axis, 0, c), *z = channels(b, both, axis, c, c);
+    struct tdl_operand *kept = tdl_builder_mul(b, r, state);
+    struct tdl_operand *made =
+        convolve(b, &rng, tdl_builder_concat(b, (struct tdl_operand *[]){y, kept}, 2, axis), 2 * c,
+                 c, k, TDL_ACTIVATION_TANH);
+    struct tdl_operand *rest = tdl_builder_sub(
+        b, subject_constant(b, 0, NULL, &one), z);
+    struct tdl_operand *next = tdl_builder_add(b, tdl_builder_mul(b, rest, state),
+                                               tdl_builder_mul(b, z, made));
+    tdl_builder_output(b, "next", next);
+    tdl_builder_output(
+        b, "y", convolve(b, &rng, tdl_builder_concat(b, (struct tdl_operand *[]){a, next}, 2, axis),
+                         2 * c, 5, 1, TDL_ACTIVATION_NONE));
+    subject_open(&s, ctx, b, &rng);
+    subject_run(&s, &(struct tdl_build_params){.precision = half ? TDL_PRECISION_FP16
+                                                                 : TDL_PRECISION_FP32});
+    subject_close(&s);
+}
+
+static void check_gates(struct tdl_context *ctx)
+{
+    check_gate(ctx, 8, 3, TDL_LAYOUT_NHWC, true, 1);
+    check_gate(ctx, 20, 3, TDL_LAYOUT_NCHW, true, 2);
+    check_gate(ctx, 6, 1, TDL_LAYOUT_NHWC, true, 3); /* the state begins within a pack */
+    check_gate(ctx, 8, 3, TDL_LAYOUT_NHWC, false, 4);
+}
+
 /* ------------------------------------------------------------------ wrong names */
 
 static void check_names(struct tdl_context *ctx)
@@ -508,6 +589,7 @@ int main(int argc, char **argv)
     check_filter_layouts(ctx);
     check_dynamics(ctx);
     check_im2col(ctx);
+    check_gates(ctx);
     for (size_t i = 0; i < COUNT(shapes) && argc <= 2; i++)
         for (size_t r = 0; r < COUNT(rows); r++) {
             const bool half = (i ^ r) & 1 || rows[r].needs_units;
