@@ -140,6 +140,8 @@ static enum tdl_result add_repack(struct tdl_ir *ir, struct tdl_operand *from,
     to->producer = n;
     n->storage = to->storage;
     n->wide = to->storage == TDL_STORAGE_PACKED ? to->wide : from->wide;
+    if (tdl_is_between_widths(n))
+        n->wide = false;
     snprintf(n->label, sizeof(n->label), "repack %s",
              from->kind == TDL_OPERAND_CONSTANT ? "constant"
              : from->external                   ? from->name
@@ -198,9 +200,9 @@ static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t
     if (o->bound.layout == TDL_LAYOUT_NC4HW4 && l->packs != TDL_FLOAT32 &&
         o->kind == TDL_OPERAND_INPUT)
         o = twin_of(l->ir, o, TDL_STORAGE_PACKED, n->wide, layout);
-    /* Packs of the other width come by way of linear memory. */
+    /* Packs of the other width: of float32, they are what a bound tensor of packs is. */
     if (o && o->storage == TDL_STORAGE_PACKED && o->wide != n->wide)
-        o = twin_of(l->ir, o, TDL_STORAGE_LINEAR, false, layout);
+        o = twin_of(l->ir, o, n->storage, n->wide, layout);
     bool as_it_is =
         o && o->storage == TDL_STORAGE_PACKED && n->op->reads_packs && n->op->reads_packs(n, slot);
     as_it_is |= o && o->storage == TDL_STORAGE_LINEAR && n->op->reads_linear &&

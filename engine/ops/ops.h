@@ -114,6 +114,10 @@ bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out);
 /* Pixels of which a kernel that works by pixels makes one mean for a gate, at most. */
 enum { TDL_GATE_PIXELS = 256 };
 
+/* Of a repack: between packs of float32 and of the graph's own width, neither of which is
+ * bound. */
+bool tdl_is_between_widths(const struct tdl_node *n);
+
 /* A gate within the kernel that multiplies by it: constants of shaders/common/gate.glsl,
  * all 0 where the gate is another dispatch's. */
 struct tdl_gate_part tdl_gate_inside(const struct tdl_operand *gate);

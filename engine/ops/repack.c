@@ -18,16 +18,29 @@ static struct strides strides_of(const struct tdl_tensor_params *plain, struct t
     return (struct strides){1, d.c, 4, pixels * d.c};
 }
 
+bool tdl_is_between_widths(const struct tdl_node *n)
+{
+    const struct tdl_operand *from = n->inputs[0], *to = n->output;
+    return from->storage == TDL_STORAGE_PACKED && to->storage == TDL_STORAGE_PACKED &&
+           !from->external && !to->external && from->wide != to->wide;
+}
+
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     struct tdl_operand *from = n->inputs[0], *to = n->output;
     struct tdl_dims d = tdl_operand_dims(to);
-    bool to_packs = to->storage == TDL_STORAGE_PACKED, half = from->desc.dtype == TDL_FLOAT16;
+    const bool between = tdl_is_between_widths(n);
+    bool to_packs = between ? from->wide : to->storage == TDL_STORAGE_PACKED,
+         half = !between && from->desc.dtype == TDL_FLOAT16;
     /* The side that is not the graph's own packs. A value of lower rank is read
      * in the order of the images it goes to. */
     const struct tdl_operand *plain = to_packs ? from : to;
+    struct tdl_tensor_params packed = {.layout = TDL_LAYOUT_NC4HW4};
     const struct strides stride =
-        strides_of(plain->bound.layout == TDL_LAYOUT_NC4HW4 ? &plain->bound : &to->desc, d);
+        strides_of(between                                    ? &packed
+                   : plain->bound.layout == TDL_LAYOUT_NC4HW4 ? &plain->bound
+                                                              : &to->desc,
+                   d);
     uint32_t pixels = d.h * d.w, local = 64, packs = tdl_packs(d.c);
     uint64_t count = (uint64_t)d.n * pixels * d.c;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "repack", n, local, 1, 1);
