@@ -14,7 +14,7 @@ enum tdl_result tdl_fail(enum tdl_result result, const char *format, ...) TDL_PR
 void tdl_log(const struct tdl_context *ctx, enum tdl_log_level level, const char *format, ...)
     TDL_PRINTF(3, 4);
 
-/* What has just failed, for those who log at TDL_LOG_DEBUG; the result again. */
+/* Reports what has just failed, for those who log at TDL_LOG_DEBUG; the result again. */
 static inline enum tdl_result tdl_logged(const struct tdl_context *ctx, enum tdl_result r)
 {
     if (r != TDL_OK)
@@ -30,8 +30,8 @@ static inline enum tdl_result tdl_logged(const struct tdl_context *ctx, enum tdl
             goto fail;                                                                             \
     } while (0)
 
-/* What public functions begin with that return a result: INVALID_ARGUMENT with text for
- * a NULL where something is needed. `name` is the parameter's in the header. */
+/* Public functions that return a result begin with this: INVALID_ARGUMENT with text for a
+ * NULL where something is needed. `name` is the parameter's in the header. */
 #define TDL_NEED(pointer, name)                                                                    \
     do {                                                                                           \
         if (!(pointer))                                                                            \
@@ -39,8 +39,9 @@ static inline enum tdl_result tdl_logged(const struct tdl_context *ctx, enum tdl
                             __func__, name);                                                       \
     } while (0)
 
-/* Likewise of structs that end with `reserved` (tdl.h): INVALID_ARGUMENT where something
- * is set there. NULL is somebody else's to judge. */
+/* Public functions begin with this, too, where they take structs that end with `reserved`
+ * (tdl.h): INVALID_ARGUMENT where something is set there. NULL is somebody else's to
+ * judge. */
 bool tdl_is_set(const uint64_t *reserved, size_t count);
 enum tdl_result tdl_fail_unknown(const char *what);
 #define TDL_IS_UNKNOWN(s) ((s) && tdl_is_set((s)->reserved, TDL_COUNT((s)->reserved)))
@@ -56,8 +57,8 @@ enum tdl_result tdl_fail_unknown(const char *what);
             return tdl_builder_fail(builder, tdl_fail_unknown(__func__), "%s", tdl_last_error());  \
     } while (0)
 
-/* What destroy functions begin with: the object, NULL left in its place. Takes
- * the address of a pointer, which may be NULL itself. */
+/* Destroy functions begin with this: the object, NULL left in its place. Takes the
+ * address of a pointer, which may be NULL itself. */
 static inline void *tdl_take(void *address)
 {
     void *object = NULL;

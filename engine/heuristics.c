@@ -15,7 +15,7 @@ enum kind { SOFTWARE, INTEGRATED, NVIDIA, AMD, OTHER };
 
 static const struct tdl_heuristics heuristics[] = {
     [SOFTWARE] = {.few_invocations = true,
-                  .busy_teams = 512, /* it has only the lanes of its vectors to fill */
+                  .busy_teams = 512, /* software has only the lanes of its vectors to fill */
                   .busy_alone = 64,
                   .team = 64,
                   .lone_group = 64,

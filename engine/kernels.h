@@ -18,9 +18,9 @@ struct tdl_shader {
     const char *name; /* "conv2d_f16": file stem (with its folder's "frame_") + variant */
     const uint32_t *code;
     size_t size; /* bytes */
-    /* What the SPIR-V says. */
-    bool chain;     /* it applies a chain of functions: common/activation.glsl */
-    bool matrices;  /* it multiplies cooperative matrices, and wants full subgroups */
+    /* Facts from the SPIR-V. */
+    bool chain;     /* the kernel applies a chain of functions: common/activation.glsl */
+    bool matrices;  /* the kernel multiplies cooperative matrices, and wants full subgroups */
     uint32_t binds; /* a bit for each binding that it declares */
 };
 extern const struct tdl_shader tdl_shaders[];

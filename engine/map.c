@@ -12,7 +12,8 @@ uint64_t tdl_hash_bytes(uint64_t hash, const void *data, size_t size)
     return hash;
 }
 
-/* Where the key is, or would be: open addressing, never more than half full. */
+/* Finds the slot where the key is, or would be: open addressing, never more than half
+ * full. */
 static struct tdl_map_entry *slot_of(const struct tdl_map *map, const uint8_t *key)
 {
     uint32_t mask = map->capacity - 1;

@@ -37,7 +37,7 @@ struct tdl_dims tdl_tensor_params_dims(const struct tdl_tensor_params *params)
 {
     uint32_t s[4] = {1, 1, 1, 1};
     for (uint32_t i = 0; i < params->rank; i++) {
-        /* What is more than four dimensions is many images. */
+        /* Dimensions beyond four count as many images. */
         uint32_t at = i + 4 > params->rank ? i + 4 - params->rank : 0;
         s[at] *= params->shape[i];
     }

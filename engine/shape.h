@@ -29,16 +29,16 @@ uint16_t tdl_float_to_half(float value);
  * NaN as 0. */
 uint64_t tdl_double_to_integer(enum tdl_dtype dtype, double value);
 
-/* What TensorFlow's SAME adds along an axis: as many pixels that ⌈in / stride⌉ windows of `extent`
- * pixels fit. Half of them lie before, the odd one behind
+/* The padding that TensorFlow's SAME adds along an axis: as many pixels that ⌈in /
+ * stride⌉ windows of `extent` pixels fit. Half of them lie before, the odd one behind
  * (https://www.tensorflow.org/api_docs/python/tf/nn). */
 static inline uint32_t tdl_same_padding(uint64_t in, uint64_t extent, uint64_t stride)
 {
     const uint64_t covered = ((in + stride - 1) / stride - 1) * stride + extent;
     return covered > in ? (uint32_t)(covered - in) : 0;
 }
-/* The same where a convolution is transposed, as its gradient: that one's input is a multiple of
- * the stride. */
+/* SAME's padding where a convolution is transposed, as its gradient: that one's input is
+ * a multiple of the stride. */
 static inline uint32_t tdl_same_padding_transposed(uint64_t extent, uint64_t stride)
 {
     return tdl_same_padding(stride, extent, stride);

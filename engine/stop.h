@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Of the calling thread, until it is called again with NULL: where *stop is true, what it
- * computes is not wanted. */
+/* Sets the flag of the calling thread, until it is called again with NULL: where *stop is
+ * true, the thread's results are not wanted. */
 void tdl_heed(const atomic_bool *stop);
 /* NULL: nobody will say so. */
 const atomic_bool *tdl_heeded(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which algorithm was fastest for a layer: a table that tdl_tune() fills and that
- * operators with several ask. */
+/* The fastest algorithm for each layer: a table that tdl_tune() fills and that operators
+ * with several ask. */
 #ifndef TDL_TUNING_H
 #define TDL_TUNING_H
 

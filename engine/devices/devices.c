@@ -15,7 +15,7 @@ enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint32_t capa
 {
     TDL_NEED(out_count, "out_count");
     sigset_t before;
-    tdl_signals_block(&before); /* of drivers' threads */
+    tdl_signals_block(&before); /* drivers' threads get no signals */
     /* No loader, no driver: there is the CPU. */
     if (tdl_vulkan_device_list(out_infos, capacity, out_count) != TDL_OK)
         *out_count = 0;
@@ -48,8 +48,8 @@ static bool is_auto(const char *selector)
     return !selector || !*selector || !strcmp(selector, "auto");
 }
 
-/* What Vulkan has not may be what the CPU alone is, last in the list; or else the CPU is told
- * behind the devices that are. */
+/* A device that Vulkan does not have may be the CPU, last in the list; or else the CPU is
+ * told behind the devices that are. */
 static enum tdl_result create_unknown(const struct tdl_context_params *params,
                                       struct tdl_context **out_context)
 {
@@ -103,7 +103,7 @@ enum tdl_result tdl_context_create(const struct tdl_context_params *params,
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "tdl_context_params.log_level: there is no level %d; the last is %d",
                         chosen.log_level, TDL_LOG_TRACE);
-    tdl_signals_block(&before); /* of drivers' threads */
+    tdl_signals_block(&before); /* drivers' threads get no signals */
     enum tdl_result r = create(&chosen, out_context);
     tdl_signals_restore(&before);
     return r;

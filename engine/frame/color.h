@@ -17,7 +17,7 @@ void tdl_color_convert(const struct tdl_frame *from, const struct tdl_frame *to,
 void tdl_color_to_rgb(const struct tdl_frame *from, float out[3][4]);
 /* R, G, B of 0…1 to codes of `to`. */
 void tdl_color_from_rgb(const struct tdl_frame *to, float out[3][4]);
-/* The same, or as B, G, R. */
+/* Codes of `from` to R, G, B of 0…1, or to B, G, R. */
 void tdl_color_to_channels(const struct tdl_frame *from, bool bgr, float out[3][4]);
 /* R, G, B, A of 0…1 to codes of `to` and alpha of 0…255. */
 void tdl_color_code(const struct tdl_frame *to, const float rgba[4], float out[4]);

@@ -17,7 +17,7 @@ static const float GROWTH = 2.5f;
 /* The least variance of the blur's sweeps, of reduced pixels squared: enough
  * to fill what the foreground left empty from the background beside it. */
 static const float LEAST_VARIANCE = 0.1225f;
-/* What shrinking by a box (1/12) and growing by lines (1/6) blur. */
+/* Variance of the blur by a shrinking box (1/12) and by growing lines (1/6). */
 static const float RESIZE_VARIANCE = 0.25f;
 
 /* How far the means of foreground and background look, and light reaches, standard
@@ -67,7 +67,7 @@ struct tdl_mask_steps tdl_mask_steps(const struct tdl_compose_params *p, bool be
         .keep = before ? p->smoothing : 0,
         .look = p->refine || (p->smoothing > 0 && !p->reuse_mask),
         .holes = p->close_holes || p->min_area > 0,
-        /* Of what is left: a ring goes with its hole. */
+        /* Islands count in the mask that is left: a ring goes with its hole. */
         .islands = p->min_area > 0,
         .refines = p->refine,
     };
@@ -146,9 +146,9 @@ struct tdl_soft_step tdl_soft_step(const struct tdl_compose_params *p)
 
 /* --------------------------------------------------------- at reduced size */
 
-/* Of the blurred picture in the background. A quarter of the size cannot be
- * blurred by less than about two pixels; for less, some of the sharp picture
- * makes the variance right. */
+/* The share of the blurred picture in the background. A quarter of the size cannot be
+ * blurred by less than about two pixels; for less, some of the sharp picture makes the
+ * variance right. */
 static float blur_share(float sigma)
 {
     const float least = 16 * (RESIZE_VARIANCE + LEAST_VARIANCE);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a composition is made of, in numbers: which steps it takes and what they
- * are told, of frames, masks and parameters alone. Devices make them.
+ * A composition in numbers: which steps it takes and what they are told, of frames, masks
+ * and parameters alone. Devices make them.
  */
 #ifndef TDL_FRAME_COMPOSE_H
 #define TDL_FRAME_COMPOSE_H
 
 #include "format.h"
 
-/* Which kernel makes the target. The first five are values of MODE in
+/* The kernel that makes the target. The first five are values of MODE in
  * shaders/frame/compose.comp; the others are kernels of their own. */
 enum tdl_compose_kernel {
     TDL_KERNEL_MASK = 0,
@@ -32,7 +32,7 @@ bool tdl_compose_needs_mask(enum tdl_compose_kernel kernel);
 /* A variance of the mask in a window that is as good as none. */
 #define TDL_GUIDED_LEAST 1e-4f
 
-/* What happens to a mask, at its own size and in this order. */
+/* The steps of a mask, at its own size and in this order. */
 struct tdl_mask_steps {
     float keep;   /* most that the mask before may weigh */
     bool look;    /* the guide is needed */
@@ -45,22 +45,22 @@ struct tdl_mask_steps {
 /* `before`: there is a mask of the frame before. */
 struct tdl_mask_steps tdl_mask_steps(const struct tdl_compose_params *params, bool before);
 
-/* Where the pixels of a mask that cover the frame lie in its tensor. */
+/* The place in its tensor of a mask's pixels that cover the frame. */
 struct tdl_mask_part {
-    int32_t mask_width, mask_height; /* of the tensor */
+    int32_t mask_width, mask_height; /* size of the tensor, px */
     int32_t x, y;
     uint32_t width, height;
 };
 struct tdl_mask_part tdl_mask_part(const struct tdl_compose_params *params, uint32_t mask_width,
                                    uint32_t mask_height);
 
-/* Which pixels are holes or islands, and what becomes of them; masks are 0…65535. */
+/* Rules for holes and islands, and for what becomes of them; masks are 0…65535. */
 struct tdl_mask_regions {
     uint32_t low, high; /* holes are below, islands above */
     /* The lowest value of a hole that begins to be closed, and of one that is
      * closed wholly; both 65535 where none is. */
     uint32_t doubt[2];
-    uint32_t least_value; /* what is below is not looked at */
+    uint32_t least_value; /* smaller values are not looked at */
     uint32_t least_area;  /* px */
 };
 struct tdl_mask_regions tdl_mask_regions(const struct tdl_compose_params *params,
@@ -83,7 +83,7 @@ struct tdl_soft_step {
 };
 struct tdl_soft_step tdl_soft_step(const struct tdl_compose_params *params);
 
-/* What foreground is in TDL_MODE_MASK. */
+/* The value of foreground in TDL_MODE_MASK. */
 static inline float tdl_mask_value(const struct tdl_compose_params *params)
 {
     return params->mask_value ? (float)params->mask_value : 255;
@@ -109,7 +109,7 @@ struct tdl_color_reading {
     bool half; /* float16, else float32 */
     float scale[3], offset[3];
 };
-/* Of the foreground, or of the picture. */
+/* The reading of the foreground, or of the picture. */
 struct tdl_color_reading tdl_compose_color_reading(const struct tdl_compose_more *more,
                                                    const struct tdl_tensor_params *tensor,
                                                    bool picture);
@@ -128,8 +128,8 @@ struct tdl_blur_steps tdl_small_steps(const struct tdl_compose_params *params,
                                       enum tdl_compose_kernel kernel,
                                       const struct tdl_frame *source);
 
-/* Where the replacement picture lies: the target's corner, and the way from pixel
- * to pixel, in pixels of the picture. */
+/* The place of the replacement picture: the target's corner, and the way from pixel to
+ * pixel, in pixels of the picture. */
 struct tdl_picture_place {
     float origin[2], step[2];
 };

@@ -11,7 +11,7 @@
 #define TDL_MAX_FRAME_SIZE 32767
 #define TDL_PACK_SIZE(width, height) ((width) | (height) << 16)
 
-/* What kernels have to know of a format. shaders/common/frame_formats.glsl has
+/* The facts of a format that kernels have to know. shaders/common/frame_formats.glsl has
  * the same, as T_…, and says what each means. */
 enum tdl_format_trait {
     TDL_TRAIT_RGB = 1 << 0,
@@ -36,9 +36,9 @@ struct tdl_format_info {
          * of the plane serves 1 << shift_y rows of the frame. */
         uint8_t step, shift_x, shift_y;
     } plane[TDL_MAX_PLANES];
-    uint32_t traits;  /* of enum tdl_format_trait */
+    uint32_t traits;  /* bits of enum tdl_format_trait */
     uint8_t bits;     /* of a sample; */
-    uint8_t shift;    /* its lowest bit, where it has 16 */
+    uint8_t shift;    /* lowest bit of a sample of 16 */
     uint8_t order[4]; /* RGB: the bytes of red, green, blue, alpha (or what fills up) */
 };
 
@@ -55,8 +55,8 @@ uint32_t tdl_format_traits(enum tdl_format format);
 /* Blocks of 4×2 pixels that one invocation writes side by side: a word of the
  * target's planes must not span two invocations (frame_target.glsl). */
 uint32_t tdl_format_blocks(enum tdl_format format, bool few);
-/* Where the samples of a component lie, counted in samples: bytes, or 16 bits in
- * formats that are TDL_TRAIT_WIDE. */
+/* The places of a component's samples, counted in samples: bytes, or 16 bits in formats
+ * that are TDL_TRAIT_WIDE. */
 struct tdl_component {
     uint8_t plane;
     uint8_t step, first;      /* from one to the next, 0: there is none; before the first */

@@ -61,7 +61,7 @@ struct tdl_operand *tdl_builder_fail(struct tdl_builder *b, enum tdl_result resu
         tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the builder is NULL; tdl_builder_create() makes one");
     if (!b || b->status != TDL_OK)
         return NULL;
-    if (result == TDL_OK) /* who calls this has failed */
+    if (result == TDL_OK) /* the caller has failed */
         result = TDL_ERROR_INVALID_STATE;
     va_list args;
     size_t used = 0;
@@ -180,7 +180,7 @@ struct tdl_operand *tdl_builder_constant(struct tdl_builder *b,
 {
     if (!b || !desc)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "a constant has no description");
-    /* The same bytes in the same shape are the same constant. */
+    /* Equal bytes in equal shapes are one constant. */
     struct {
         uint64_t data;
         uint32_t dtype, rank, layout, unused, shape[TDL_MAX_RANK];

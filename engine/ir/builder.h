@@ -5,7 +5,8 @@
 #include "map.h"
 #include "ir.h"
 
-/* What a builder wants of its context, which is further up (core/builder.c). */
+/* The functions that a builder wants of its context, which is further up
+ * (core/builder.c). */
 struct tdl_builder_host {
     const struct tdl_device_info *(*device)(const struct tdl_context *ctx);
     void (*log_failure)(const struct tdl_context *ctx, enum tdl_result result);
@@ -47,7 +48,7 @@ struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl
 /* False, with an error, if `value` is past the last of its enum. */
 bool tdl_builder_known(struct tdl_builder *b, const struct tdl_op *op, const char *what,
                        unsigned value, unsigned last);
-/* The same for what an operator with a window is told; `pad` may be NULL. */
+/* Checks the sizes that an operator with a window is given, likewise; `pad` may be NULL. */
 bool tdl_builder_known_window(struct tdl_builder *b, const struct tdl_op *op,
                               enum tdl_padding padding, const uint32_t pad[4],
                               enum tdl_activation activation);

@@ -10,7 +10,7 @@
 /* Growth is left to the device from here on: a file of a few bytes can ask for
  * gigabytes. */
 #define LARGE_ELEMENTS (1u << 16)
-/* What tdl_builder_evaluate() may spend in one builder: bytes made, and gone through.
+/* Budget of tdl_builder_evaluate() in one builder: bytes made, and gone through.
  * References take up to a second for the latter. Lists of sizes and the like are free. */
 #define EVALUATED_BYTES ((uint64_t)32 << 20)
 #define EVALUATED_WORK ((uint64_t)128 << 20)
@@ -97,7 +97,7 @@ static void drop_node(struct tdl_ir *ir, struct tdl_node *n)
     free(n);
 }
 
-/* What one evaluation after the other makes is bounded, too. */
+/* The sum of all evaluations is bounded, too. */
 static bool pays(struct tdl_builder *b, const struct tdl_node *n)
 {
     const uint64_t bytes = tdl_tensor_params_size(&n->output->desc), work = tdl_node_work(n);
@@ -110,7 +110,7 @@ static bool pays(struct tdl_builder *b, const struct tdl_node *n)
     return true;
 }
 
-/* What was given in fewer bits is floats from here on. */
+/* Constants that were given in fewer bits are floats from here on. */
 static const void *data_of(struct tdl_builder *b, struct tdl_operand *o)
 {
     const uint64_t bytes = tdl_tensor_params_size(&o->desc);
@@ -126,8 +126,8 @@ static const void *data_of(struct tdl_builder *b, struct tdl_operand *o)
     return o->data = data;
 }
 
-/* Of one call: nodes behind each other, and looked at, for lists of sizes and the like. An
- * operator of a file becomes a few, which are all that is not evaluated yet. */
+/* Bounds of one call: nodes behind each other, and looked at, for lists of sizes and the
+ * like. An operator of a file becomes a few, which are all that is not evaluated yet. */
 #define EVALUATED_DEPTH 16
 #define EVALUATED_NODES 64
 

@@ -10,9 +10,9 @@ uint64_t tdl_node_work(const struct tdl_node *node);
 /* Does it depend on constants only, and makes no more than they are, or little? Results that
  * somebody wants to have are left to the device. */
 bool tdl_node_can_fold(const struct tdl_node *node);
-/* Its output becomes a constant with this data, and the node is dead. */
+/* The node's output becomes a constant with this data, and the node is dead. */
 void tdl_node_make_constant(struct tdl_node *node, const void *data);
-/* The same, with what the reference makes of its inputs. */
+/* As above, with what the reference makes of the node's inputs. */
 enum tdl_result tdl_node_fold(struct tdl_ir *ir, struct tdl_node *node);
 
 #endif

@@ -24,7 +24,7 @@ enum tdl_storage {
      * gaps; the size is rounded up to 16 bytes. What the last word holds behind
      * the last element is of no meaning, and may be written. */
     TDL_STORAGE_LINEAR,
-    /* Of operators only: inputs and output in the one or in the other. */
+    /* For operators only: inputs and output in the one or in the other. */
     TDL_STORAGE_EITHER,
 };
 
@@ -36,7 +36,7 @@ enum tdl_operand_kind {
 
 struct tdl_use;
 
-/* What a constant of float32 was given as: fewer bits. */
+/* The fewer bits in which a constant of float32 was given. */
 struct tdl_compact {
     const void *data;     /* borrowed; need not be aligned */
     enum tdl_dtype dtype; /* int8, uint8, float16; float32, of which a copy is put off */
@@ -56,11 +56,11 @@ struct tdl_operand {
     uint32_t id; /* index in ir->operands */
     enum tdl_operand_kind kind;
     struct tdl_tensor_params desc;
-    const char *name; /* of inputs and outputs, "" of others: tdl_operand_set_name() */
+    const char *name; /* name of inputs and outputs, else "": tdl_operand_set_name() */
     bool is_output;
     const void *data; /* constants: borrowed */
-    /* Of constants that were given in fewer bits: `data` is there while tdl_operand_expand()
-     * has made it. Memory of the IR that it came with. */
+    /* For constants that were given in fewer bits: `data` is there while
+     * tdl_operand_expand() has made it. Memory of the IR that it came with. */
     const struct tdl_compact *compact;
     void *expanded;
     uint32_t readers; /* slots that tdl_node_shrink() was not told of yet */
@@ -79,7 +79,7 @@ struct tdl_operand {
     bool external;
     struct tdl_tensor_params bound;
     int32_t binding;          /* external: index among inputs, or inputs + outputs */
-    struct tdl_operand *twin; /* the same value in the other storage, or NULL */
+    struct tdl_operand *twin; /* this value in the other storage, or NULL */
     /* The operand whose bytes these are, too, or NULL. lower() may set it for its
      * output, as long as that has none and is not external. */
     struct tdl_operand *alias;
@@ -95,11 +95,11 @@ struct tdl_operand {
 struct tdl_gate_params {
     enum tdl_activation activation[2];
     uint32_t layers;
-    bool inside; /* those that multiply by it compute it: no dispatch of its own */
-    bool joined; /* its layers read the second mean behind the first, and not their sum */
+    bool inside; /* operators that multiply by the gate compute it: no dispatch of its own */
+    bool joined; /* the gate's layers read the second mean behind the first, and not their sum */
 };
 
-/* What a convolution does to its input before multiplying, once fused. */
+/* Work that a convolution does on its input before multiplying, once fused. */
 enum tdl_conv_pre {
     TDL_PRE_NONE = 0,
     TDL_PRE_GATE,  /* x · gate[c] */
@@ -118,11 +118,11 @@ struct tdl_conv_attr {
 struct tdl_expand_attr {
     struct tdl_conv_attr conv; /* the 1×1 */
     struct tdl_conv2d_params depthwise;
-    bool residual_is_own; /* what is added to the end is the 1×1's output */
+    bool residual_is_own; /* the 1×1's own output is added to the end */
     bool joined;          /* the 1×1 reads TDL_CONV_LOW's channels, too, behind its input's */
 };
 
-/* The same with the 1×1 that reads it, or the convTranspose2d to blocks of one channel. */
+/* As above, with the 1×1 that reads it, or the convTranspose2d to blocks of one channel. */
 struct tdl_bottleneck_attr {
     struct tdl_expand_attr expand; /* first, as attr.expand has it */
     enum tdl_activation activation;
@@ -173,7 +173,7 @@ union tdl_attr {
         uint32_t batch; /* dimensions that go in step with the indices */
     } gather_nd;
     struct {
-        uint32_t axis; /* of scatterElements */
+        uint32_t axis; /* for scatterElements */
         enum tdl_scatter_reduction reduction;
     } scatter;
     struct {
@@ -214,10 +214,10 @@ union tdl_attr {
         uint32_t rank, size[TDL_MAX_RANK];
         bool relabels; /* reshape: the output has this layout, not the input's */
         enum tdl_layout layout;
-    } shape; /* of reshape and expand */
+    } shape; /* for reshape and expand */
     struct {
-        float a, b;         /* of functions that have them */
-        uint64_t bounds[2]; /* of clamp on integers: elements of the data type */
+        float a, b;         /* for functions that have them */
+        uint64_t bounds[2]; /* for clamp on integers: elements of the data type */
     } eltwise;
 };
 
@@ -229,9 +229,9 @@ enum {
     TDL_CONV_RESIDUAL, /* added after the activation */
     TDL_CONV_GATE,
     TDL_CONV_LOW,
-    TDL_EXPAND_FILTER2, /* of the depthwise half */
+    TDL_EXPAND_FILTER2, /* filter of the depthwise half */
     TDL_EXPAND_BIAS2,
-    TDL_BOTTLENECK_FILTER, /* of what reads the depthwise half */
+    TDL_BOTTLENECK_FILTER, /* filter of the 1×1 that reads the depthwise half */
     TDL_BOTTLENECK_BIAS,
 };
 /* Of a conv2d that took in what stood around it (mix.c). */
@@ -267,7 +267,7 @@ struct tdl_chain {
         float a, b;
     } stages[TDL_CHAIN_STAGES];
 };
-/* Where an operator has an activation: its node's chain. */
+/* The node's chain, where an operator has an activation. */
 #define TDL_ACTIVATION_CHAIN ((enum tdl_activation)64)
 
 struct tdl_node {
@@ -276,14 +276,14 @@ struct tdl_node {
     struct tdl_operand *inputs[TDL_MAX_NODE_INPUTS]; /* slots, may be NULL */
     uint32_t input_count;
     struct tdl_operand *output;
-    /* Of an expandDepthwise or bottleneck, or NULL: values of which the mean is the output's,
-     * one for each of its tiles. How many, lower() says. */
+    /* For an expandDepthwise or bottleneck, or NULL: values of which the mean is the
+     * output's, one for each of its tiles. How many, lower() says. */
     struct tdl_operand *means;
     struct tdl_chain chain;
     enum tdl_storage storage; /* PACKED or LINEAR, set by layout */
-    bool wide;                /* likewise: the packs that it reads and writes are */
+    bool wide;                /* the packs that the node reads and writes are wide */
     char label[96];
-    uint8_t whole; /* of pools: bits of the axes along which the window is the image */
+    uint8_t whole; /* for pools: bits of the axes along which the window is the image */
     bool dead;
 };
 
@@ -303,7 +303,7 @@ struct tdl_ir {
     bool no_index, watch_index;
     uint32_t unlisted;
     struct tdl_use_chunk *use_chunks;
-    /* What passes may spend on constants: see tdl_ir_budget_init(). */
+    /* Budget of passes for constants: see tdl_ir_budget_init(). */
     struct tdl_ir_budget {
         uint64_t given;            /* bytes of constants that came from outside */
         uint64_t made, made_limit; /* bytes of constants that passes made */
@@ -319,27 +319,28 @@ struct tdl_op {
     enum tdl_result (*infer)(const struct tdl_node *node, struct tdl_tensor_params *out);
     /* Append the dispatches that compute the node. */
     enum tdl_result (*lower)(struct tdl_plan *plan, struct tdl_node *node);
-    /* What lower() reads and writes: inputs (but constants in weight slots)
-     * and output. EITHER: layout picks packs where a neighbour has them and
-     * output and inputs are images of floats (inputs of lower rank are made
-     * rank 4), and says so in node->storage. */
+    /* Storage that lower() reads and writes: inputs (but constants in weight slots) and
+     * output. EITHER: layout picks packs where a neighbour has them and output and inputs
+     * are images of floats (inputs of lower rank are made rank 4), and says so in
+     * node->storage. */
     enum tdl_storage storage;
-    /* Of an EITHER: can this node work in packs? NULL: it can. */
+    /* For an EITHER: can this node work in packs? NULL: it can. */
     bool (*can_pack)(const struct tdl_node *node);
     bool relabels; /* in packs, too, its output may have another layout than its inputs */
-    /* Of an EITHER: what it computes depends on where its input has channels. PACKED ones do. */
+    /* For an EITHER: the result depends on where its input has channels. That of PACKED
+     * ones does. */
     bool on_channels;
-    /* Of a LINEAR one: can it read this input in packs, too? NULL: no.
-     * operand->storage then tells lower(). */
+    /* For a LINEAR one: can it read this input in packs, too? NULL: no. operand->storage
+     * then tells lower(). */
     bool (*reads_packs)(const struct tdl_node *node, uint32_t slot);
-    /* Of a PACKED one: can it read this input in linear memory, too, by this algorithm
+    /* For a PACKED one: can it read this input in linear memory, too, by this algorithm
      * (tdl_build_params.conv2d_algorithm)? NULL: no. */
     bool (*reads_linear)(const struct tdl_node *node, uint32_t slot, const char *algorithm);
     /* Plain C from the definition, `inputs` by slot. Of PACKED operators:
      * NHWC float32. */
     void (*reference)(const struct tdl_node *node, const float *const *inputs, float *output);
-    /* Of LINEAR and EITHER ones: row-major in desc.shape's order, elements of
-     * desc.dtype (float16 as bits in uint16_t). */
+    /* For LINEAR and EITHER ones: row-major in desc.shape's order, elements of desc.dtype
+     * (float16 as bits in uint16_t). */
     void (*reference_linear)(const struct tdl_node *node, const void *const *inputs, void *output);
     /* Take anew what the builder's function took from the inputs' shapes, which have changed;
      * what it was told holds for those, too (else false). NULL: it may not. */
@@ -356,18 +357,19 @@ struct tdl_op {
      * others reach it as values in packs. */
     uint32_t weight_slots;
 
-    /* What devices ask that run operators as they are, on values in the order of their shapes. */
+    /* Questions of devices that run operators as they are, on values in the order of
+     * their shapes. */
 
-    /* It computes in float32, whatever floats its inputs and output are: so may they be. True
-     * of all that have `reference`. */
+    /* The operator computes in float32, whatever floats its inputs and output are: so may
+     * they be. True of all that have `reference`. */
     bool floats;
     /* Axis i of its images, all of rank 4, becomes axis place[i]: let the options say what they
      * say now. False, and nothing changed, where they cannot. NULL: they never can. */
     bool (*renumber)(struct tdl_node *node, const uint32_t place[4]);
 
-    /* What passes ask. */
+    /* Questions of passes. */
 
-    /* Its output is its input under another shape: nothing moves. */
+    /* The output is the input under another shape: nothing moves. */
     bool renames;
     /* The activation that the node ends with, which other functions behind it may
      * take the place of, or NULL while it has no room for one. NULL: it never has. */
@@ -380,7 +382,7 @@ struct tdl_op {
      * `never_negative`: no element of the input is less than they. False, and
      * nothing changed, if it cannot. NULL: it has no padding. */
     bool (*widen)(struct tdl_node *node, const uint32_t border[4], bool never_negative);
-    /* Of a PACKED one: can it write its output in linear memory? NULL: no. */
+    /* For a PACKED one: can it write its output in linear memory? NULL: no. */
     bool (*writes_linear)(const struct tdl_node *node);
 };
 
@@ -395,15 +397,15 @@ struct tdl_operand *tdl_ir_add_operand(struct tdl_ir *ir, enum tdl_operand_kind 
 /* Copied; once an operand. False when out of memory. */
 bool tdl_operand_set_name(struct tdl_operand *operand, const char *name);
 struct tdl_node *tdl_ir_add_node(struct tdl_ir *ir, const struct tdl_op *op);
-/* The same, placed behind `before`: where two orders are right, the earlier
+/* Adds a node likewise, placed behind `before`: where two orders are right, the earlier
  * node runs earlier. */
 struct tdl_node *tdl_ir_insert_after(struct tdl_ir *ir, const struct tdl_node *before,
                                      const struct tdl_op *op);
 /* Memory for a constant that a pass makes; freed with the IR. */
 void *tdl_ir_alloc(struct tdl_ir *ir, size_t size);
-/* What passes make of constants stays in proportion to what was given, however
- * often a model of a few bytes asks for it. The limits leave several times what
- * real models need. tdl_ir_clone() does it. False when out of memory. */
+/* Constants that passes make stay in proportion to those that were given, however often a
+ * model of a few bytes asks for it. The limits leave several times what real models need.
+ * tdl_ir_clone() does it. False when out of memory. */
 bool tdl_ir_budget_init(struct tdl_ir *ir);
 /* Spend on a constant of `bytes`, and on `work` bytes to read and write for it.
  * False, and nothing spent, if that is too much. */
@@ -412,13 +414,13 @@ bool tdl_ir_spend(struct tdl_ir *ir, uint64_t bytes, uint64_t work);
  * memory. */
 bool tdl_operand_expand(struct tdl_operand *operand);
 void tdl_operand_shrink(struct tdl_operand *operand);
-/* The same for all that a node reads, of a list of which each is made ready in its turn:
- * what several read is made once, and goes with the last. */
+/* Expands all that a node reads, of a list of nodes made ready in turn: an operand that
+ * several read is made once, and goes with the last. */
 void tdl_nodes_count_readers(struct tdl_node *const *nodes, uint32_t count);
 enum tdl_result tdl_node_expand(const struct tdl_node *node);
 void tdl_node_shrink(const struct tdl_node *node);
 void tdl_compact_expand(const struct tdl_compact *compact, float *out);
-/* Its elements lie in the constant's order: have it so; do they? */
+/* The operand's elements lie in the constant's order: have it so; do they? */
 void tdl_compact_order(struct tdl_compact *compact, size_t elements);
 bool tdl_compact_is_plain(const struct tdl_compact *compact);
 /* Let go of the constants' data, borrowed or made, once the device has them. */
@@ -488,8 +490,8 @@ static inline bool tdl_operand_lies_in(struct tdl_operand *part, struct tdl_oper
  * for every operand, and freed by the caller. */
 enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const void *const *inputs,
                                      void **out_values);
-/* The same, and each value of an operand goes to `change` before others are computed from it:
- * tests round there, as devices do that keep fewer bits. */
+/* Evaluates likewise, and each value of an operand goes to `change` before others are
+ * computed from it: tests round there, as devices do that keep fewer bits. */
 typedef void (*tdl_ir_change_fn)(void *data, const struct tdl_operand *operand, void *value);
 enum tdl_result tdl_ir_run_changed(const struct tdl_ir *ir, const void *const *inputs,
                                    tdl_ir_change_fn change, void *data, void **out_values);

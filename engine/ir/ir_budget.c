@@ -40,7 +40,7 @@ static uint64_t count_bytes(struct range *ranges, uint32_t count)
     return bytes;
 }
 
-/* Of those whose elements were given in so many bytes; 0: as they are. */
+/* The bytes of those whose elements were given in so many bytes; 0: as they are. */
 static uint64_t count_given(const struct tdl_ir *ir, size_t element, struct range *ranges)
 {
     uint32_t count = 0;
@@ -60,7 +60,7 @@ bool tdl_ir_budget_init(struct tdl_ir *ir)
     struct range *ranges = calloc(ir->operand_count + (size_t)1, sizeof(*ranges));
     if (!ranges)
         return false;
-    /* What was given in fewer bits counts as the floats that it stands for. */
+    /* A constant that was given in fewer bits counts as the floats that it stands for. */
     ir->budget = (struct tdl_ir_budget){.given = count_given(ir, 0, ranges) +
                                                  4 * count_given(ir, 1, ranges) +
                                                  2 * count_given(ir, 2, ranges)};

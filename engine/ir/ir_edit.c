@@ -209,7 +209,7 @@ void tdl_ir_sweep(struct tdl_ir *ir)
 {
     uint32_t *readers = calloc(ir->operand_count + 1, sizeof(*readers)), kept = 0;
     struct tdl_node **list = calloc(ir->node_count + 1, sizeof(*list));
-    if (readers && list) { /* else work that nobody needs is done, too */
+    if (readers && list) { /* without this, work that nobody needs is done, too */
         count_readers(ir, readers);
         mark_dead(ir, readers, list);
     }
@@ -264,8 +264,8 @@ static uint32_t heap_pop(struct heap *h)
 struct sorting {
     struct tdl_node **nodes; /* in the old order */
     struct heap ready;
-    uint32_t *missing;      /* of each node: inputs that are not made yet */
-    uint32_t *first, *next; /* of operands, of slots: a slot + 1, or 0 */
+    uint32_t *missing;      /* by node: inputs that are not made yet */
+    uint32_t *first, *next; /* by operand, by slot: a slot + 1, or 0 */
 };
 
 static bool sorting_init(struct sorting *s, const struct tdl_ir *ir)
@@ -288,7 +288,7 @@ static void sorting_finish(struct sorting *s)
     free(s->next);
 }
 
-/* Who waits for what. */
+/* The nodes that wait for each operand. */
 static void sorting_start(struct sorting *s, const struct tdl_ir *ir)
 {
     memcpy(s->nodes, ir->nodes, ir->node_count * sizeof(*s->nodes));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What operators append to a plan: steps, and the weights that these read. */
+/* Appending to a plan: steps, and the weights that these read. */
 #include "plan.h"
 
 #include <assert.h>

@@ -21,8 +21,8 @@ enum tdl_plan_bind_kind {
 struct tdl_plan_bind {
     enum tdl_plan_bind_kind kind;
     struct tdl_operand *operand;
-    uint64_t offset, size; /* of weights, bytes */
-    uint32_t block;        /* of weights: index in plan->blocks */
+    uint64_t offset, size; /* place of the weights, bytes */
+    uint32_t block;        /* the weights' index in plan->blocks */
     bool write;
 };
 
@@ -34,9 +34,9 @@ struct tdl_plan_step {
     uint32_t chain[TDL_MAX_CHAIN], chain_count;
     struct tdl_plan_bind binds[TDL_MAX_BINDS];
     uint32_t groups[3];
-    uint64_t shared_bytes; /* of shared memory, as the kernel declares it */
+    uint64_t shared_bytes; /* shared memory, as the kernel declares it */
     uint64_t macs, bytes;
-    char algorithm[48]; /* of an operator with several: "winograd43:64x64" */
+    char algorithm[48]; /* the way of an operator with several: "winograd43:64x64" */
     char layer[160];    /* ... and what it was chosen for, as the tuning file has it */
     enum tdl_choice choice;
     bool layer_start; /* the first step of its operator */
@@ -49,7 +49,7 @@ struct tdl_tuning;
 /* How operators with several algorithms choose. */
 struct tdl_plan_policy {
     const char *forced;              /* tdl_build_params.conv2d_algorithm, or NULL */
-    const struct tdl_tuning *tuning; /* what was measured, or NULL */
+    const struct tdl_tuning *tuning; /* measured choices, or NULL */
     /* While tuning: take the candidate of this number, from 1 on; `more` is set
      * where there is one behind it. Those estimated to take `patience` times
      * as long as the best are none. */
@@ -62,7 +62,7 @@ struct tdl_plan_policy {
 struct tdl_plan {
     const struct tdl_device_info *device;
     struct tdl_ir *ir;
-    enum tdl_dtype storage; /* of activations: float32 or float16 */
+    enum tdl_dtype storage; /* storage of activations: float32 or float16 */
     bool no_fuse;           /* each operator is a step of its own */
     struct tdl_plan_step *steps;
     uint32_t step_count, step_capacity;
@@ -70,7 +70,7 @@ struct tdl_plan {
     uint64_t weight_count, weight_capacity; /* floats */
     struct tdl_plan_block {
         uint64_t offset, size; /* bytes, those of the guard among them */
-    } * blocks;                /* of the weights */
+    } * blocks;                /* blocks of the weights */
     uint32_t block_count, block_capacity;
     struct tdl_map shared_weights; /* blocks, by struct tdl_weights_key */
     uint64_t arena_size, tensor_bytes;
@@ -88,9 +88,9 @@ struct tdl_plan {
 struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shader,
                                         const struct tdl_node *node, uint32_t local_x,
                                         uint32_t local_y, uint32_t local_z);
-/* The same for a kernel on linear values, whose variant is that of the
- * class of elements that it works on ("_float", "_int", "_uint", "_i64",
- * "_u64"; see shaders/common/linear.glsl). */
+/* Appends a step likewise for a kernel on linear values, whose variant is that of the
+ * class of elements that it works on ("_float", "_int", "_uint", "_i64", "_u64"; see
+ * shaders/common/linear.glsl). */
 struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char *shader,
                                                enum tdl_dtype dtype, const struct tdl_node *node,
                                                uint32_t local_x, uint32_t local_y,
@@ -116,12 +116,12 @@ void tdl_plan_chain(struct tdl_plan_step *step, const struct tdl_chain *chain);
 /* An operand of a node. A constant is uploaded as it is, once. */
 void tdl_plan_read(struct tdl_plan_step *step, uint32_t binding, struct tdl_operand *operand);
 void tdl_plan_write(struct tdl_plan_step *step, uint32_t binding, struct tdl_operand *operand);
-/* What decides over weights: two steps with equal keys read the same ones. */
+/* The facts that decide over weights: two steps with equal keys read the same ones. */
 struct tdl_weights_key {
     uintptr_t layout; /* the address of the function that fills them, say */
     const struct tdl_operand *constants[6];
     uint32_t params[12];
-    const struct tdl_node *gate; /* whose weights come first */
+    const struct tdl_node *gate; /* the gate's weights come first */
 };
 #define TDL_WEIGHTS_LAYOUT(function) ((uintptr_t) & (function))
 /* Room for `count` floats among the weights, zeroed, bound for reading, to be
@@ -138,7 +138,7 @@ void tdl_plan_shared(struct tdl_plan_step *step, uint64_t bytes);
 
 /* The largest minStorageBufferOffsetAlignment there is. */
 #define TDL_PLAN_ALIGNMENT 256
-/* What every Vulkan device has, at least. */
+/* The least that every Vulkan device has. */
 #define TDL_LEAST_SHARED_MEMORY 16384 /* bytes */
 #define TDL_LEAST_GROUPS 65535        /* workgroups in each dimension */
 

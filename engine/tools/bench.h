@@ -15,7 +15,7 @@
 
 #define BENCH_MAX_BINDINGS TDL_MAX_INPUTS
 
-/* What --op and its options ask for; zero: not given. */
+/* Values of --op and its options; zero: not given. */
 struct bench_operator {
     const char *name;
     uint32_t shape[4], kernel[2], size[2];
@@ -26,7 +26,7 @@ struct bench_operator {
 
 struct bench_frame;
 
-/* What --frame and its options ask for; a width of zero: not given. */
+/* Values of --frame and its options; a width of zero: not given. */
 struct bench_frame_options {
     uint32_t size[2]; /* width, height, px */
     enum tdl_format format;
@@ -43,7 +43,7 @@ struct bench_list {
     uint32_t values[BENCH_MAX_LIST], count;
 };
 
-/* What --streams and --batch ask for; none: not given. */
+/* Values of --streams and --batch; none: not given. */
 struct bench_stream_options {
     struct bench_list streams, batches;
 };
@@ -59,7 +59,7 @@ struct bench {
     uint32_t warmup, iterations;
     bool json;
     bool tune, compare; /* time the ways to compute; --tune keeps the best */
-    double patience;    /* of them; 0: the library's */
+    double patience;    /* patience of tuning; 0: the library's */
     const char *svg;    /* file to draw to, or NULL */
 
     struct tdl_context *context;
@@ -70,17 +70,17 @@ struct bench {
 
     double first_ms, build_ms; /* first run; load and compile */
     struct tdl_times wall;
-    struct tdl_times gpu; /* of a whole run by two timestamps; 0 without them */
+    struct tdl_times gpu; /* times of a whole run by two timestamps; 0 without them */
     uint32_t step_count;
     double *step_us;                          /* median per dispatch; NULL without timestamps */
     double steps_us;                          /* median of the sum of all dispatches */
     uint64_t allocations, pipelines, submits; /* during the timed runs */
 
-    struct bench_tuned *tuned; /* of --tune and --compare */
+    struct bench_tuned *tuned; /* results of --tune and --compare */
     uint32_t tuned_count;
 
-    struct bench_frame *frame;     /* of --frame */
-    struct bench_streams *streams; /* of --streams */
+    struct bench_frame *frame;     /* results of --frame */
+    struct bench_streams *streams; /* results of --streams */
 
     bool every_device; /* --compare-devices */
     struct bench_device *devices;
@@ -92,8 +92,7 @@ int bench_devices_run(struct bench *bench);
 void bench_devices_finish(struct bench *bench);
 void bench_devices_print_text(const struct bench *bench);
 void bench_devices_print_json(const struct bench *bench);
-/* What was measured on the device; NULL past the end. `out_reason`: why it was not,
- * or NULL. */
+/* The device's measurement; NULL past the end. `out_reason`: why there is none, or NULL. */
 const struct bench *bench_devices_get(const struct bench *bench, uint32_t index,
                                       const char **out_reason);
 
@@ -144,7 +143,7 @@ void bench_print_string(const char *name, const char *value);
 enum bench_stage { BENCH_PREPROCESS, BENCH_NETWORK, BENCH_COMPOSE, BENCH_STAGES };
 #define BENCH_TIMES (BENCH_STAGES + 1)
 
-/* What one frame needs for itself. */
+/* Objects that each frame needs for itself. */
 struct bench_slot {
     struct tdl_batch *batch;
     struct tdl_frame source, target;
@@ -161,13 +160,13 @@ struct bench_frame {
 
     double first_ms;   /* from before the context to the first finished frame */
     double context_ms; /* the part of it until there was a context */
-    double foreground; /* of the mask, 0…1 */
+    double foreground; /* share of the mask, 0…1 */
     double *wall_ms, *cpu_ms, *gpu_ms[BENCH_TIMES];
     struct tdl_times wall; /* begin to finished, one frame at a time */
     struct tdl_times cpu;  /* the part of it that records and submits */
     struct tdl_times gpu[BENCH_TIMES];
     double rate;    /* frames/s with BENCH_FLIGHT frames under way */
-    uint64_t waits; /* of the CPU for the device, in the run of `rate` */
+    uint64_t waits; /* waits of the CPU for the device, in the run of `rate` */
 };
 
 /* Run whole frames as the element does. Prints its own error. */
@@ -191,7 +190,7 @@ int bench_streams_run(struct bench *bench);
 void bench_streams_finish(struct bench *bench);
 void bench_streams_print_text(const struct bench *bench);
 void bench_streams_print_json(const struct bench *bench);
-/* What was measured with so many streams and frames a batch; NULL past the end. */
+/* The measurement with so many streams and frames a batch; NULL past the end. */
 struct bench_stream_result {
     uint32_t streams, batch;
     double rate, median_ms, p99_ms, network_ms; /* the last of a run; 0 without timestamps */

@@ -12,7 +12,7 @@ enum { ROUNDS = 10 };
 struct bench_device {
     struct bench bench;
     char index[12];
-    double *wall_ns;  /* of all rounds; NULL: it could not run */
+    double *wall_ns;  /* times of all rounds; NULL: the device could not run */
     char reason[160]; /* why not */
 };
 

@@ -357,7 +357,7 @@ static void *compile_network(void *data)
     return ok ? b : NULL;
 }
 
-/* What frames need is compiled beside the network, as in the element. */
+/* The kernels of frames are compiled beside the network, as in the element. */
 static int set_up_beside(struct bench *b)
 {
     pthread_t thread;
@@ -387,7 +387,7 @@ int bench_frame_run(struct bench *b)
         status = bench_compile(b);
     if (status == TOOL_OK)
         status = set_up_beside(b);
-    /* Of nothing: there is no picture yet. */
+    /* The first run is of nothing: there is no picture yet. */
     if (status == TOOL_OK)
         status = run(b, 1);
     f->first_ms = (double)(tool_now() - start) / 1e6;

@@ -178,7 +178,7 @@ static struct tdl_operand *add_mul(const struct bench_operator *op, struct tdl_b
     return tdl_builder_mul(builder, input, second_input(op, builder));
 }
 
-/* Of B products M × K by K × N, as --shape says. */
+/* B products M × K by K × N, as --shape says. */
 static struct tdl_operand *add_matmul(const struct bench_operator *op, struct tdl_builder *builder,
                                       struct tdl_operand *input)
 {

@@ -205,7 +205,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of the batch that ran the first stream's network. */
+/* The times of the batch that ran the first stream's network. */
 static double network_ms(const struct bench *b, uint32_t size)
 {
     uint64_t ns[BENCH_STAGES] = {0};

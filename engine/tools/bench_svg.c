@@ -171,7 +171,7 @@ static void put_text(FILE *f, int x, int y, const char *attributes, const char *
 
     fprintf(f, "<text x=\"%d\" y=\"%d\" %s>", x, y, attributes);
     for (; *text; text++) {
-        const bool start = ((unsigned char)*text & 0xc0) != 0x80; /* of a character */
+        const bool start = ((unsigned char)*text & 0xc0) != 0x80; /* start of a character */
 
         if (start && ++length > MAX_LABEL && text[1] && !strstr(attributes, "long")) {
             fputs("…", f);

@@ -69,7 +69,7 @@ bool tool_model_option(struct tool_model_options *o, int option, char *text)
 
 int tool_model_fail(const char *model, const char *text)
 {
-    static const char c_name[] = " (tdl_model_params)"; /* what options are here */
+    static const char c_name[] = " (tdl_model_params)"; /* here options do that */
     const char *found = strstr(text, c_name);
 
     if (found)

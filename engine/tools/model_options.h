@@ -29,7 +29,7 @@ enum { TOOL_OPTION_BIND = 0x1000, TOOL_OPTION_NUMBER, TOOL_OPTION_SIZE };
 
 /* Takes one of them; false, and nothing taken, if the value is none. `text` is kept. */
 bool tool_model_option(struct tool_model_options *options, int option, char *text);
-/* What --bind, --number or --input-size wants, for a message. */
+/* The form that --bind, --number or --input-size wants, for a message. */
 const char *tool_model_option_wants(int option);
 
 /* "MODEL: TEXT", an error, with the options for what it says is left open, or where the

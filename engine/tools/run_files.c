@@ -16,7 +16,7 @@ static bool ends_with(const char *path, const char *end)
     return length > size && !strcmp(path + length - size, end);
 }
 
-/* Where channel c of pixel (x, y) lies, of one image. */
+/* The index of channel c of pixel (x, y) in one image. */
 struct picture {
     uint32_t width, height, channels;
     size_t step_x, step_y, step_c;
@@ -154,7 +154,7 @@ static void *read_png(const char *path, const struct tdl_tensor_params *params,
     return NULL;
 }
 
-/* What a picture cannot show, by more than it rounds. */
+/* Values that a picture cannot show, by more than it rounds. */
 static void note_cut(const char *path, const float *data, size_t count)
 {
     const float half = 0.5f / 255;

@@ -75,8 +75,8 @@ static const char *read_header(FILE *file, char type[8], struct shape *shape)
     return NULL;
 }
 
-/* The same dimensions, but for those of 1: what has its channels elsewhere is another
- * picture. */
+/* TRUE for equal dimensions, but for those of 1: a picture with its channels elsewhere is
+ * another one. */
 static bool fits(const struct shape *shape, const struct tdl_tensor_params *params)
 {
     uint32_t a = 0, b = 0;

@@ -142,7 +142,7 @@ static const struct option long_options[] = {
     {0},
 };
 
-/* What an option takes. */
+/* The argument of an option. */
 static const struct {
     int option;
     const char *takes;

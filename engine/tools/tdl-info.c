@@ -134,7 +134,7 @@ static void print_bindings(const char *kind, struct tdl_operand *const *operands
                tool_shape(&operands[i]->desc, text, sizeof(text)));
 }
 
-/* What a file's operators became: those that left no node were computed when it was read,
+/* The fate of a file's operators: those that left no node were computed when it was read,
  * as what shapes are made of, or gave what they took. */
 static void print_read(const struct tdl_ir *ir)
 {

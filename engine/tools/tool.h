@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the command line tools share: options, contexts, numbers, JSON. */
+/* Helpers of the command line tools: options, contexts, numbers, JSON. */
 #ifndef TDL_TOOL_H
 #define TDL_TOOL_H
 
@@ -12,7 +12,7 @@ enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
 
 /* Says `program: text` on stderr and returns TOOL_FAILED. */
 int tool_fail(const char *format, ...) TDL_PRINTF(1, 2);
-/* The same text, and nothing failed. */
+/* Prints such a text, and nothing failed. */
 void tool_note(const char *format, ...) TDL_PRINTF(1, 2);
 /* tool_fail() with a hint at --help, and TOOL_USAGE. */
 int tool_usage_error(const char *format, ...) TDL_PRINTF(1, 2);
@@ -40,7 +40,7 @@ bool tool_parse_list(const char *text, char separator, uint32_t count, uint32_t 
  * with `column` blanks, but for the first. */
 void tool_print_formats(FILE *file, int column);
 
-/* The same in one line, into `text`; returns it. */
+/* Writes the names in one line into `text`; returns it. */
 const char *tool_format_names(char *text, size_t size);
 
 const char *tool_precision_name(enum tdl_precision precision);

@@ -41,7 +41,7 @@ struct tdl_operand *tdl_kit_atan2(struct tdl_kit *kit, struct tdl_operand *y, st
         b, tdl_builder_lesser(b, x, zero),
         tdl_builder_add(b, angle, tdl_builder_linear(b, side, 3.14159265f, 0)), angle);
     angle = tdl_builder_where(b, on_axis, tdl_builder_linear(b, side, 1.57079633f, 0), angle);
-    /* Of (0, 0) it is 0. */
+    /* The angle of (0, 0) is 0. */
     return tdl_builder_where(b, tdl_builder_logical_and(b, on_axis, tdl_builder_equal(b, y, zero)),
                              zero, angle);
 }

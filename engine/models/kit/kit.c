@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What every reader needs: errors, memory, constants, numbers that are known. */
+/* Helpers of every reader: errors, memory, constants, numbers that are known. */
 #include "kit.h"
 #include "shape.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a file may have made of it: a byte of weights becomes a float, and shapes are more
+/* The memory that a file may cost: a byte of weights becomes a float, and shapes are more
  * than their text. */
 #define MADE_TIMES 8
 #define MADE_FREE (UINT64_C(16) << 20)

@@ -19,8 +19,8 @@ struct tdl_kit {
     struct tdl_builder *builder;
     const struct tdl_model_source *source;
     const struct tdl_model_params *params; /* the source's */
-    uint64_t file_bytes;                   /* of the source, and of files beside it */
-    uint64_t made_bytes;                   /* of constants that were computed or converted */
+    uint64_t file_bytes;                   /* bytes of the source, and of files beside it */
+    uint64_t made_bytes;                   /* bytes of constants that were computed or converted */
     uint64_t bound, numbered; /* bits of the params' dimensions and numbers that were used */
 };
 
@@ -104,9 +104,9 @@ typedef struct tdl_operand *tdl_kit_two(struct tdl_builder *builder, struct tdl_
     const char *name;    /* as files spell it */                                                   \
     uint8_t least, most; /* inputs that are data */                                                \
     add;                                                                                           \
-    tdl_kit_one *one; /* of operators on elements: what each goes through */                       \
-    tdl_kit_two *two; /* the same of two inputs */                                                 \
-    int32_t detail;   /* which of those that one function adds */                                  \
+    tdl_kit_one *one; /* the function of each element, for operators on one */                     \
+    tdl_kit_two *two; /* the function of two elements */                                           \
+    int32_t detail;   /* tells apart the operators that one function adds */                       \
     uint8_t newest    /* version that is understood, of formats that have them */
 /* The tables of a reader. Each ends with a row without a name, and a row has `size` bytes. */
 struct tdl_kit_tables {
@@ -134,15 +134,15 @@ struct tdl_kit_input {
     char name[TDL_KIT_NAME];
     enum tdl_dtype dtype;
     enum tdl_layout layout;
-    bool has_rank; /* else the caller's sizes say how many dimensions there are */
+    bool has_rank; /* without it the caller's sizes say how many dimensions there are */
     uint32_t rank;
     uint32_t guess;             /* dimensions where neither says how many; 0: then it is an error */
     int64_t size[TDL_MAX_RANK]; /* 0 or less: open */
-    int64_t hint[TDL_MAX_RANK]; /* of open ones, where the caller says nothing; 0: none */
+    int64_t hint[TDL_MAX_RANK]; /* open sizes, where the caller says nothing; 0: none */
     struct {
         const char *data;  /* not terminated */
         size_t size;       /* 0: it has none */
-    } named[TDL_MAX_RANK]; /* what the file calls its dimensions */
+    } named[TDL_MAX_RANK]; /* the file's names of dimensions */
 };
 /* Sizes that are still open, of all inputs: told at once. */
 struct tdl_kit_open {
@@ -159,8 +159,8 @@ const struct tdl_model_number *tdl_kit_find_number(struct tdl_kit *kit, const ch
  * with the builder in error. */
 bool tdl_kit_bind(struct tdl_kit *kit, const struct tdl_kit_input *in,
                   struct tdl_tensor_params *out, struct tdl_kit_open *open);
-/* Behind the last input: is nothing open, and was everything used that the caller said?
- * False with the builder in error. */
+/* Call after the last input: is nothing open, and was everything used that the caller
+ * said? False with the builder in error. */
 bool tdl_kit_check_bound(struct tdl_kit *kit, const struct tdl_kit_open *open);
 
 #endif

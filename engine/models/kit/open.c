@@ -37,7 +37,7 @@ const struct tdl_model_number *tdl_kit_find_number(struct tdl_kit *kit, const ch
     return NULL;
 }
 
-/* Of an input that may have any number of dimensions, `i` is −1. */
+/* `i` is −1 for an input that may have any number of dimensions. */
 static void note_open(const struct tdl_kit_input *in, int i, struct tdl_kit_open *open)
 {
     const size_t used = strlen(open->names);
@@ -51,7 +51,7 @@ static void note_open(const struct tdl_kit_input *in, int i, struct tdl_kit_open
                  (int)(in->named[i].size < 200 ? in->named[i].size : 200), in->named[i].data);
     else
         snprintf(quoted, sizeof(quoted), "'%.200s:%d'", in->name, i);
-    if (strstr(open->names, quoted)) /* the same size as another */
+    if (strstr(open->names, quoted)) /* this size is named already */
         return;
     if (open->count++ == 0) {
         snprintf(open->input, sizeof(open->input), "%.200s", in->name);
@@ -63,7 +63,7 @@ static void note_open(const struct tdl_kit_input *in, int i, struct tdl_kit_open
         stpcpy(open->names + used, ", ...");
 }
 
-/* Of a picture's height and width the caller may say one size for all. Else it is what the file
+/* The caller may say one size for a picture's height and width. Else it is what the file
  * notes, and one picture at a time. */
 static int64_t default_size(const struct tdl_kit *kit, const struct tdl_kit_input *in,
                             uint32_t rank, uint32_t i)
