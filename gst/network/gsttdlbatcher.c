@@ -18,7 +18,7 @@ struct gst_tdl_round {
     struct gst_tdl_batch_slot *batch_slots[GST_TDL_MOST_STACKED];
     struct gst_tdl_infer *infers[GST_TDL_MOST_STACKED];
     guint count;
-    guint waiting; /* who have not looked at the end yet */
+    guint waiting; /* members who have not looked at the end yet */
     gboolean closed, done, ran;
     guint64 network_ns; /* the device's, of the last run that has ended; 0: none, or not timed */
 };
@@ -41,9 +41,9 @@ struct gst_tdl_batcher {
 
     GMutex submitting; /* guards the rest */
     struct tdl_batch *batches[BATCHES];
-    uint64_t points[BATCHES]; /* of their last submissions */
+    uint64_t points[BATCHES]; /* points of their last submissions */
     guint turn;
-    guint64 network_ns; /* of the last of them that has come round again */
+    guint64 network_ns; /* time of the last batch that has come round again */
 };
 
 static GMutex lock;
@@ -134,7 +134,7 @@ static void build_wanted(struct gst_tdl_batcher *b)
     if (b->building || b->ready >= wanted(b))
         return;
     if (b->builder)
-        g_thread_join(b->builder); /* it has nothing left to do */
+        g_thread_join(b->builder); /* the builder has nothing left to do */
     b->building = TRUE;
     b->builder = g_thread_try_new("tdl-batches", build, b, &error);
     if (b->builder)
@@ -201,8 +201,9 @@ static guint limit(const struct gst_tdl_batcher *b, const struct gst_tdl_round *
     return most;
 }
 
-/* It may bring a frame while `round` waits: two elements in a row, or behind a tee without
- * queues, have one thread, and what waits in the one keeps the other from its frame. */
+/* Does this member bring a frame while `round` waits: two elements in a row, or behind a
+ * tee without queues, have one thread, and what waits in the one keeps the other from its
+ * frame. */
 static gboolean may_come(const struct gst_tdl_batch_slot *batch_slot,
                          const struct gst_tdl_round *round)
 {

@@ -28,14 +28,14 @@ void gst_tdl_batcher_free(struct gst_tdl_batcher *batcher);
 struct gst_tdl_batch_slot {
     struct gst_tdl_batcher *batcher; /* NULL: none */
     struct gst_tdl_infer *infer;     /* borrowed */
-    struct gst_tdl_round *round;     /* that its frame is in now */
-    GThread *thread;                 /* of its last frame; held, so that no other is taken for it */
-    guint most;                      /* frames of a batch */
-    gboolean present;                /* it is waited for */
+    struct gst_tdl_round *round;     /* the round that has its frame now */
+    GThread *thread;  /* thread of its last frame; held, so that no other is taken for it */
+    guint most;       /* frames of a batch */
+    gboolean present; /* rounds wait for it */
     gboolean flushing;
     /* The streaming thread's. */
     const gchar *state;               /* "off", "shared", or "alone: REASON"; never freed */
-    guint64 batches, frames;          /* that its frames were in, and all frames in them */
+    guint64 batches, frames;          /* batches with its frames, and all frames in them */
     guint64 network_ns, network_runs; /* sum of the device's times of runs, and of how many */
 };
 

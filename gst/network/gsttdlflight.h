@@ -29,11 +29,11 @@ struct gst_tdl_slot {
     struct tdl_batch *batch;
     struct gst_tdl_staging staging;
     GstBuffer *held; /* the input that the batch reads; NULL when finished. Locked */
-    /* What the batch reads and writes by the CPU's hands; likewise. Locked */
+    /* Memory that the batch reads and writes by the CPU's hands; likewise. Locked */
     struct gst_tdl_access *accesses[3 * TDL_MAX_PLANES];
     guint n_accesses;
     guint lane;       /* written while nothing is held */
-    guint64 point;    /* of the submission that reads it; written locked */
+    guint64 point;    /* point of the submission that reads it; written locked */
     gboolean open;    /* submitted, and not yet seen finished */
     gboolean timed;   /* stage times not yet collected */
     gint64 submitted; /* by the monotonic clock, us; written locked */
@@ -41,7 +41,7 @@ struct gst_tdl_slot {
 
 /* Gives back the inputs of a lane, in the order of its work. */
 struct gst_tdl_returner {
-    struct gst_tdl_flight *flight; /* whose it is */
+    struct gst_tdl_flight *flight; /* the flight that owns it */
     guint lane;
     GThread *thread; /* NULL before the lane's first frame */
     gint64 passed;   /* when the lane's last submission was seen finished, us. Locked */
@@ -52,7 +52,7 @@ struct gst_tdl_flight {
     struct gst_tdl_slot slots[GST_TDL_FLIGHT_SLOTS];
     struct gst_tdl_returner returners[GST_TDL_FLIGHT_LANES];
     guint next;  /* slot */
-    guint queue; /* of the device, that the stream's work is on */
+    guint queue; /* the device's queue that has the stream's work */
     GMutex lock;
     GCond changed;
     guint giving;                       /* inputs that are being given back just now. Locked */
@@ -63,7 +63,7 @@ struct gst_tdl_flight {
     guint64 busy_us;                    /* with submissions, as the CPU saw it. Locked */
 };
 
-/* Its work goes to that queue of the device (tdl_batch_set_queue()). */
+/* Sends the stream's work to that queue of the device (tdl_batch_set_queue()). */
 enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_context *context,
                                     guint queue);
 /* The element stops: nothing is begun any more (TDL_ERROR_CANCELED), and what is in flight and

@@ -14,7 +14,7 @@
 #define SHORT_RUN (50 * GST_MSECOND) /* frames at work beside it hardly wait for more of these */
 #define LOOK_EACH 4                  /* times as many runs as before */
 
-/* Where the model has it. */
+/* Bound where the model has it. */
 static enum tdl_result create_output(struct tdl_context *context,
                                      const struct tdl_tensor_params *params, const gchar *label,
                                      struct tdl_tensor **out_tensor)
@@ -51,7 +51,7 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
     return r == TDL_OK ? gst_tdl_carry_init(&infer->memory, context, &infer->model->states) : r;
 }
 
-/* What a run reads and writes. */
+/* Bindings that a run reads and writes. */
 struct bindings {
     struct tdl_binding inputs[GST_TDL_MAX_PICTURES + GST_TDL_MAX_LINKS];
     struct tdl_binding outputs[3 + GST_TDL_MAX_LINKS];
@@ -84,7 +84,8 @@ static enum tdl_result run_network(struct gst_tdl_infer *infer, struct tdl_batch
                            b.output_count);
 }
 
-/* Of `count` runs, at most three that count, without the first one: it may have compiled. */
+/* Times `count` runs, at most three that count, without the first one, which may have
+ * compiled. */
 static guint64 median(const guint64 *ns, guint count)
 {
     if (count < TRIED_RUNS)

@@ -15,20 +15,20 @@ struct gst_tdl_infer {
     const struct gst_tdl_person *person; /* the way that it was chosen for; NULL: none */
     gint rung;                           /* enum gst_tdl_rung: which one of model=auto it is */
     guint rungs;                         /* bits: of those to choose from when it was loaded */
-    gboolean beside;                     /* it warms up while frames go on that are not to wait */
+    gboolean beside;                     /* warms up while frames go on that are not to wait */
     gchar *follows;                      /* "model-size", by the frame's shape; NULL: it does not */
     struct tdl_tensor *input, *mask;     /* the mask: [1, h, w, 1] float32 */
-    struct tdl_tensor *output;           /* the same memory, as the graph writes it */
-    struct tdl_tensor *indices;          /* of GST_TDL_CLASSES, or NULL */
-    struct tdl_tensor *foreground;       /* of GST_TDL_FOREGROUND, likewise */
-    struct gst_tdl_carry memory;         /* of a recurrent network */
+    struct tdl_tensor *output;           /* the mask's memory, as the graph writes it */
+    struct tdl_tensor *indices;          /* output GST_TDL_CLASSES, or NULL */
+    struct tdl_tensor *foreground;       /* output GST_TDL_FOREGROUND, or NULL */
+    struct gst_tdl_carry memory;         /* states of a recurrent network */
     struct gst_tdl_others others;        /* pictures beside the input */
     guint frame[2];                      /* size of its last frame, px */
     guint region[4], seen[4];      /* as in gsttdlfit.h: of the next frame, and of the last one */
-    struct gst_tdl_mask_part part; /* of it, that covers the frame of the last run */
+    struct gst_tdl_mask_part part; /* part that covers the frame of the last run */
     guint64 network_ns;            /* wall time of a run on an idle device */
     guint64 looked;                /* at the mask, behind so many runs */
-    gboolean strange;              /* it had no probabilities then, and that was said */
+    gboolean strange;              /* the mask had no probabilities, and that was said */
 };
 
 /* Loads and checks the model. Blocking, some ms. NULL with `error`. */
@@ -39,9 +39,9 @@ struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *param
 gboolean gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_context *context,
                                struct gst_tdl_progress *progress, GError **error);
 void gst_tdl_infer_free(struct gst_tdl_infer *infer);
-/* What to say of the mask of the last run, where it has no probabilities: once. NULL: nothing.
- * `runs` counts a stream's, 0 being what warmed it up. Looks at the first one, then ever more
- * seldom, as reading waits for the device. Blocking. */
+/* A warning about the mask of the last run, where it has no probabilities: once. NULL:
+ * nothing. `runs` counts a stream's, 0 being what warmed it up. Looks at the first one,
+ * then ever more seldom, as reading waits for the device. Blocking. */
 GError *gst_tdl_infer_notice(struct gst_tdl_infer *infer, guint64 runs);
 
 /* Compile what frames like this one need. Blocking. */
@@ -62,7 +62,7 @@ enum tdl_result gst_tdl_infer_run(struct gst_tdl_infer *infer, struct tdl_batch 
 /* The foreground's colours for the composer: with `ran` those of the run whose mask it gets,
  * else that it keeps them. Borrows the tensors. */
 struct tdl_compose_more gst_tdl_infer_colors(const struct gst_tdl_infer *infer, gboolean ran);
-/* What was recorded is submitted: its states are those of the next run. */
+/* The recorded run is submitted: its states are those of the next run. */
 void gst_tdl_infer_ran(struct gst_tdl_infer *infer);
 /* The next frame does not follow the last one: states begin anew. */
 void gst_tdl_infer_forget(struct gst_tdl_infer *infer);

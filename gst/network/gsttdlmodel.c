@@ -28,7 +28,7 @@ struct entry {
 
 static GMutex lock;
 static GCond changed;
-static GPtrArray *entries; /* of struct entry *, guarded by `lock` */
+static GPtrArray *entries; /* struct entry *, guarded by `lock` */
 
 /* A file that was written anew is another model, and one that is read otherwise. */
 static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *path)
@@ -101,7 +101,7 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
     entry = find(key);
     while (entry && entry->loading) {
         g_cond_wait(&changed, &lock);
-        entry = find(key); /* it is gone if its loading failed */
+        entry = find(key); /* an entry whose loading failed is gone */
     }
     if (entry) {
         entry->users++;

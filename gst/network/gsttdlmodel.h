@@ -25,21 +25,21 @@ struct gst_tdl_model {
     const gchar *input, *output; /* names; owned by the graph */
     const struct tdl_tensor_params *input_params, *output_params;
     struct tdl_frame_to_tensor_params picture;  /* how it wants its input */
-    struct gst_tdl_model_pictures pictures;     /* that input, and others */
+    struct gst_tdl_model_pictures pictures;     /* the frame's input, and others */
     gint fit;                                   /* enum gst_tdl_input_fit */
     struct gst_tdl_look look;                   /* how its mask is made, if the user lets it */
-    enum gst_tdl_output kind;                   /* what its output was made */
+    enum gst_tdl_output kind;                   /* the kind that its output was made */
     struct tdl_frame_from_tensor_params shown;  /* how that is shown, but as a mask */
-    struct gst_tdl_scale scale;                 /* of the frame's size then */
-    struct gst_tdl_states states;               /* of a recurrent one */
-    struct tdl_tensor_params image;             /* its output as an image of rank 4 */
-    const struct tdl_tensor_params *indices;    /* of GST_TDL_CLASSES, or NULL: it has none */
-    const struct tdl_tensor_params *foreground; /* of GST_TDL_FOREGROUND, likewise */
+    struct gst_tdl_scale scale;                 /* scale of the frame's size */
+    struct gst_tdl_states states;               /* states of a recurrent model */
+    struct tdl_tensor_params image;             /* output as an image of rank 4 */
+    const struct tdl_tensor_params *indices;    /* output GST_TDL_CLASSES, or NULL */
+    const struct tdl_tensor_params *foreground; /* output GST_TDL_FOREGROUND, or NULL */
     gboolean guessed;                           /* … which it may not be */
     guint classes;                              /* 0: not known */
     gboolean shares;                            /* bytes, guessed to be shares of 255 */
     const gchar *stray; /* interned: what the modelinfo file takes for an input; NULL: none */
-    struct gst_tdl_batcher *batcher; /* of those who share it */
+    struct gst_tdl_batcher *batcher; /* batches of those who share the model */
 };
 
 /* Loads and checks, unless somebody has done so already; kernels are not yet
@@ -53,12 +53,13 @@ const struct gst_tdl_person *gst_tdl_model_person(const struct gst_tdl_sources *
 /* Fill with what presets and the file beside the model say where the user has set nothing.
  * Blocking. Returns the model's path, or its name if it is built in; NULL with `error`. */
 gchar *gst_tdl_model_resolve(struct gst_tdl_sources *sources, GError **error);
-/* Whether its picture has this size. */
+/* TRUE where the model's picture has this size. */
 gboolean gst_tdl_model_takes(const struct gst_tdl_model *model, gint width, gint height);
-/* Whether its picture has another size than `sources` give it, for frames of their aspect. */
+/* TRUE where the model's picture has another size than `sources` give it, for frames of
+ * their aspect. */
 gboolean gst_tdl_model_misfits(const struct gst_tdl_model *model,
                                const struct gst_tdl_sources *sources);
-/* What to say of a "model-size" that the file leaves no room for; NULL: nothing. */
+/* A warning about a "model-size" that the file leaves no room for; NULL: nothing. */
 GError *gst_tdl_model_notice(const struct gst_tdl_model *model,
                              const struct gst_tdl_sources *sources);
 /* Have the kernels compiled, by this thread or by whoever is at it already; each

@@ -44,7 +44,8 @@ static gboolean refuse(GError **error, const gchar *name, const gchar *format, .
     return FALSE;
 }
 
-/* Of one whose shape may be anything's: it covers the picture, but for rounded sizes. */
+/* The part of a picture whose shape may be any: it covers the picture, but for rounded
+ * sizes. */
 static gboolean has_aspect(const struct tdl_tensor_params *image,
                            const struct tdl_tensor_params *in)
 {
@@ -82,9 +83,9 @@ static gboolean check_tiles(const struct gst_tdl_model *model, gint decoder, con
     return TRUE;
 }
 
-/* What a run hands from operator to operator lies in proportion to weights and picture: real
- * networks keep some hundred times their picture at most, and a small file that says "twice
- * as large" again and again is none. */
+/* Memory between operators lies in proportion to weights and picture: real networks keep
+ * some hundred times their picture at most, and a small file that says "twice as large"
+ * again and again is none. */
 static gboolean check_size(const struct gst_tdl_model *model, const gchar *name, GError **error)
 {
     const guint64 least = G_GUINT64_CONSTANT(1) << 30, per_weight = 64, per_picture = 1024;
@@ -150,7 +151,7 @@ static gboolean is_input(const struct tdl_graph *graph, const struct gst_tdl_lin
     return FALSE;
 }
 
-/* What a modelinfo file says of no input of this graph; NULL: it knows them all. */
+/* A name in a modelinfo file that no input of this graph has; NULL: it knows them all. */
 static const gchar *find_stray(const struct tdl_graph *graph, const struct gst_tdl_links *links,
                                const GArray *inputs)
 {
@@ -163,8 +164,8 @@ static const gchar *find_stray(const struct tdl_graph *graph, const struct gst_t
     return NULL;
 }
 
-/* Which of the graph's inputs and outputs is what. *again: the file may be read once more,
- * and then, that this may mend what is wrong: no error yet. */
+/* Finds the roles of the graph's inputs and outputs. *again: the file may be read once
+ * more, and then, that this may mend what is wrong: no error yet. */
 static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_links *links,
                           const struct gst_tdl_sources *sources, const gchar *name, gboolean *again,
                           GError **error)
@@ -230,7 +231,7 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
         if (r == TDL_OK)
             r = import(builder, path, &reading);
         if (r == TDL_ERROR_INVALID_ARGUMENT)
-            r = TDL_ERROR_INVALID_MODEL; /* what was given is the file: an empty one */
+            r = TDL_ERROR_INVALID_MODEL; /* the given file is empty */
         if (r == TDL_OK)
             gst_tdl_decode_finish(&decode, builder);
         if (r == TDL_OK)

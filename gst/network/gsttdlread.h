@@ -12,8 +12,8 @@ const struct tdl_model *gst_tdl_read_bundled(const gchar *name);
 /* Fills the model, but for its name and "fit". Blocking. FALSE with `error`. */
 gboolean gst_tdl_read(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
                       const gchar *path, GError **error);
-/* The same network for `params->stack` pictures at once, not compiled. Blocking. NULL with
- * `error`. */
+/* Reads the network for `params->stack` pictures at once, not compiled. Blocking. NULL
+ * with `error`. */
 struct tdl_graph *gst_tdl_read_stacked(const struct gst_tdl_model_params *params, const gchar *path,
                                        GError **error);
 

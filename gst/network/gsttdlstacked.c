@@ -78,7 +78,7 @@ static enum tdl_result warm_up(struct gst_tdl_stacked *s, struct tdl_context *co
     return r;
 }
 
-/* What a stack's tensors are like. */
+/* The shapes of a stack's tensors. */
 struct ends {
     const struct tdl_tensor_params *in, *out, *indices, *foreground;
 };

@@ -11,7 +11,7 @@ struct gst_tdl_stacked {
     guint count; /* pictures */
     struct tdl_graph *graph;
     struct gst_tdl_stack {
-        const gchar *name; /* of the graph's; NULL: it has none */
+        const gchar *name; /* name in the graph; NULL: none */
         struct tdl_buffer *buffer;
         struct tdl_tensor *tensor; /* that */
         gsize size;                /* bytes of one picture */
@@ -19,9 +19,9 @@ struct gst_tdl_stacked {
     guint64 network_ns; /* wall time of a run on an idle device */
 };
 
-/* Of the same file as `model`, with `params->stack` pictures: compiled, and run once.
- * Blocking, some seconds with cold caches. NULL with `error`, or without when `compile` was
- * cancelled. */
+/* Loads the file of `model` with `params->stack` pictures: compiled, and run once.
+ * Blocking, some seconds with cold caches. NULL with `error`, or without when `compile`
+ * was cancelled. */
 struct gst_tdl_stacked *gst_tdl_stacked_new(const struct gst_tdl_model *model,
                                             const struct gst_tdl_model_params *params,
                                             const gchar *path,

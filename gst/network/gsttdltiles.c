@@ -6,7 +6,7 @@
 /* Whole words of every plane, as gst_tdl_rect_align() has them. */
 enum { ALIGN_X = 8, ALIGN_Y = 2 };
 
-/* What a tile within the frame keeps. */
+/* The pixels that a tile within the frame keeps. */
 static guint kept(const struct gst_tdl_tile_axis *t)
 {
     const guint most = t->tile > t->align ? (t->tile - t->align) / 2 : 0;

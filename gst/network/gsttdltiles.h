@@ -11,26 +11,28 @@
 
 /* One axis of a frame. */
 struct gst_tdl_tile_axis {
-    guint length; /* of the frame, px */
-    guint tile;   /* of the model's input, px */
-    guint margin; /* of a tile that its neighbour keeps, px; less where tiles are small */
-    guint align;  /* what is kept begins at multiples of it */
+    guint length; /* length of the frame, px */
+    guint tile;   /* length of the model's input, px */
+    guint margin; /* px of a tile that its neighbour keeps; less where tiles are small */
+    guint align;  /* kept pixels begin at multiples of it */
 };
 guint gst_tdl_tile_axis_count(const struct gst_tdl_tile_axis *axis);
-/* Of the tile with this number: where it begins, and what of the frame it keeps. */
+/* The beginning of the tile with this number, and the part of the frame that it keeps. */
 void gst_tdl_tile_axis_get(const struct gst_tdl_tile_axis *axis, guint number, guint *out_start,
                            guint *out_begin, guint *out_end);
 
 /* Runs of the network for a frame of this size. */
 guint gst_tdl_tiles_count(const struct gst_tdl_model *model, guint width, guint height,
                           guint margin);
-/* Of tiles, as a stream had it last; and what makes too many of a frame, 0: nothing did. */
+/* Sizes of tiles, as a stream had them last; and the size that makes too many of a frame,
+ * 0: none did. */
 struct gst_tdl_overlap {
     guint used, refused;
 };
-/* What is wanted, but what was used last in the place of what was refused. */
+/* The wanted sizes, with those used last in the place of refused ones. */
 guint gst_tdl_overlap_known(struct gst_tdl_overlap *overlap, guint wanted);
-/* The same for a frame of this size; what is too many is refused from now on, with `error`. */
+/* As above for a frame of this size; sizes that make too many are refused from now on,
+ * with `error`. */
 guint gst_tdl_overlap_choose(struct gst_tdl_overlap *overlap, const struct gst_tdl_model *model,
                              guint width, guint height, guint wanted, GError **error);
 /* Add to the batch: all tiles of the source, shown in the target, whose layout `target`

@@ -368,7 +368,7 @@ static GType enum_type(enum gst_tdl_kind kind)
     return *type;
 }
 
-/* What is a matter of the picture; how frames travel is not a matter of time. */
+/* Properties that are a matter of the picture; how frames travel is not a matter of time. */
 static gboolean is_controllable(const struct gst_tdl_property *p)
 {
     return (p->effect == GST_TDL_LIVE || p->effect == GST_TDL_RENEGOTIATE) && p->kind != CLASSES &&

@@ -43,7 +43,7 @@ struct gst_tdl_property {
 extern const struct gst_tdl_property gst_tdl_properties[]; /* ids from 1 on */
 extern const guint gst_tdl_property_count;
 
-/* What an enumeration may be, with an end; NULL of other kinds. */
+/* Values of an enumeration, with an end; NULL of other kinds. */
 const GEnumValue *gst_tdl_property_values(const struct gst_tdl_property *property);
 
 #endif

@@ -36,7 +36,7 @@ struct gst_tdl_live gst_tdl_live_with(const struct gst_tdl_live *live,
 
 void gst_tdl_settings_init(struct gst_tdl_settings *settings)
 {
-    *settings = (struct gst_tdl_settings){ 0 }; /* what is no property, too */
+    *settings = (struct gst_tdl_settings){ 0 }; /* clears all that is no property, too */
     for (guint i = 0; i < gst_tdl_property_count; i++) {
         const struct gst_tdl_property *p = &gst_tdl_properties[i];
         gpointer field = (guint8 *)settings + p->offset;
@@ -189,7 +189,7 @@ gchar **gst_tdl_settings_preset_names(void)
     return all;
 }
 
-/* Whether the property is as it was before anybody set it. */
+/* TRUE where the property is as it was before anybody set it. */
 static gboolean is_unset(const struct gst_tdl_property *p, gconstpointer field)
 {
     if (p->kind == FLOAT)
@@ -256,7 +256,7 @@ static gboolean fill(const struct gst_tdl_property *p, gpointer field, const gch
     return FALSE;
 }
 
-/* Who says it first is heard. */
+/* The first to say it is heard. */
 static gboolean fill_look(struct gst_tdl_look *look, const struct gst_tdl_property *p,
                           const gchar *text)
 {
@@ -283,7 +283,7 @@ gboolean gst_tdl_sources_fill(struct gst_tdl_sources *sources, const gchar *name
     return FALSE;
 }
 
-/* Where a property of the sources is; NULL: of others. */
+/* The place of a property of the sources; NULL: of others. */
 static gpointer in_sources(const struct gst_tdl_property *p, struct gst_tdl_sources *sources)
 {
     return p->offset < GST_TDL_AT(sources) ? NULL

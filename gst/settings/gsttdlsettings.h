@@ -14,17 +14,17 @@ enum gst_tdl_latency_mode {
     GST_TDL_LATENCY_FRESHEST,  /* a frame takes the newest finished mask */
 };
 
-/* What a change of a property asks for. */
+/* Work that a change of a property asks for. */
 enum gst_tdl_effect {
     GST_TDL_LIVE = 0,     /* taken with the next frame */
-    GST_TDL_RENEGOTIATE,  /* so too, and the output's caps may change */
+    GST_TDL_RENEGOTIATE,  /* as before, and the output's caps may change */
     GST_TDL_MODEL,        /* another network, loaded while the old one runs on */
     GST_TDL_PICTURE,      /* another background picture, loaded likewise */
-    GST_TDL_OTHER_OUTPUT, /* of the mode: another network, and then other caps */
+    GST_TDL_OTHER_OUTPUT, /* another mode: another network, and then other caps */
     GST_TDL_RESTART,      /* taken at the next READY → PAUSED */
 };
 
-/* What becomes of a frame. The numbers are the property's, which applications know. */
+/* The use of a frame. The numbers are the property's, which applications know. */
 enum gst_tdl_mode {
     GST_TDL_MODE_MASK = 0,
     GST_TDL_MODE_OVERLAY,
@@ -37,7 +37,7 @@ enum gst_tdl_mode {
     GST_TDL_MODE_COUNT
 };
 
-/* What is made of a model's output, which the mode wants. */
+/* Forms of a model's output, of which the mode wants one. */
 enum gst_tdl_output {
     GST_TDL_OUTPUT_MASK = 0,
     GST_TDL_OUTPUT_PICTURE,
@@ -50,12 +50,12 @@ enum gst_tdl_colormap {
     GST_TDL_COLORMAP_TURBO,
 };
 
-/* What a model's output says, which becomes the mask. */
+/* Meanings of a model's output, which becomes the mask. */
 enum gst_tdl_decoder {
     GST_TDL_DECODE_AUTO = 0,    /* by its shape and type */
     GST_TDL_DECODE_PROBABILITY, /* 0 to 1, of each class */
-    GST_TDL_DECODE_LOGIT,       /* the same before a sigmoid */
-    GST_TDL_DECODE_SOFTMAX,     /* of all classes, before a softmax */
+    GST_TDL_DECODE_LOGIT,       /* a probability before a sigmoid */
+    GST_TDL_DECODE_SOFTMAX,     /* scores of all classes, before a softmax */
     GST_TDL_DECODE_LABELS,      /* the class of each pixel */
     GST_TDL_DECODE_DEPTH,       /* distances, or their inverse, to any scale */
     GST_TDL_DECODE_YOLO_SEG,    /* boxes with coefficients, and prototypes: gsttdlyolo.h */
@@ -65,7 +65,7 @@ enum gst_tdl_decoder {
 enum gst_tdl_input_fit {
     GST_TDL_FIT_STRETCH = 0, /* whatever becomes of its aspect */
     GST_TDL_FIT_LETTERBOX,   /* whole, with grey round it */
-    GST_TDL_FIT_CROP,        /* its middle */
+    GST_TDL_FIT_CROP,        /* the frame's middle */
     GST_TDL_FIT_TILES,       /* piece by piece: gsttdltiles.h */
 };
 
@@ -73,13 +73,13 @@ enum gst_tdl_input_fit {
 enum gst_tdl_metadata {
     GST_TDL_META_NONE = 0,
     GST_TDL_META_SEGMENTATION = 1, /* labels of pixels, with their names */
-    GST_TDL_META_TENSOR = 2,       /* what the network says itself */
+    GST_TDL_META_TENSOR = 2,       /* the network's own output */
     GST_TDL_META_BOTH = 3,
 };
 
 /* How the frame is shrunk to that size. */
 enum gst_tdl_input_filter {
-    GST_TDL_FILTER_AUTO = 0, /* what the model wants, of which that is known; else triangle */
+    GST_TDL_FILTER_AUTO = 0, /* the model's wish, where known; else triangle */
     GST_TDL_FILTER_TRIANGLE,
     GST_TDL_FILTER_BILINEAR,
 };
@@ -95,7 +95,7 @@ struct gst_tdl_live {
     gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow,
         light_wrap;
     gboolean refine, close_holes, despill, invert, require_zero_copy, fail_closed, presence, roi;
-    gfloat presence_share; /* of the frame */
+    gfloat presence_share; /* share of the frame */
     guint presence_delay;  /* ms */
     guint max_interval;    /* frames */
     gfloat max_rate;       /* runs of the network in a second; 0: any */
@@ -113,7 +113,7 @@ struct gst_tdl_look {
     gfloat threshold, feather, smoothing;
 };
 
-/* What is read when something is loaded. */
+/* Settings that are read when something is loaded. */
 struct gst_tdl_sources {
     gchar *model, *device, *background; /* never NULL */
     /* How the model wants its picture, and what its output says; never NULL. */
@@ -130,17 +130,17 @@ struct gst_tdl_sources {
     guint threads;
     gint precision; /* enum tdl_precision */
     gboolean fuse;
-    GArray *classes;                       /* of gint */
-    gfloat score_threshold, iou_threshold; /* of objects in boxes */
-    GArray *inputs;           /* of struct gst_tdl_said_input, which nobody changes; NULL: none */
+    GArray *classes;                       /* gint */
+    gfloat score_threshold, iou_threshold; /* for objects in boxes */
+    GArray *inputs;           /* struct gst_tdl_said_input, which nobody changes; NULL: none */
     gboolean said_output;     /* model_output is a modelinfo file's, too */
-    struct gst_tdl_look look; /* what models.ini and modelinfo files say, no user */
+    struct gst_tdl_look look; /* wishes of models.ini and modelinfo files, no user's */
     gint rung;                /* enum gst_tdl_rung: the model that "auto" is now */
     gdouble aspect; /* of the frames, width to height as they are seen; 0: not known yet, */
 #define GST_TDL_LIKELY_ASPECT (16 / 9.) /* … and what most cameras send */
 };
 
-/* What a modelinfo file says of an input, where the user has said nothing. */
+/* A modelinfo file's words about an input, where the user has said nothing. */
 struct gst_tdl_said_input {
     const gchar *name; /* interned */
     gboolean has_ranges;
@@ -156,7 +156,8 @@ struct gst_tdl_settings {
 /* The settings with what the model wants in the place of what the user has not set. */
 struct gst_tdl_live gst_tdl_live_with(const struct gst_tdl_live *live,
                                       const struct gst_tdl_look *look);
-/* Whether no frame may be seen but behind its mask: fail-closed, in the modes that hide. */
+/* TRUE where no frame may be seen but behind its mask: fail-closed, in the modes that
+ * hide. */
 gboolean gst_tdl_live_guards(const struct gst_tdl_live *live);
 
 /* Installs every property as ids 1…; returns the first id that is free. */
@@ -172,9 +173,9 @@ gboolean gst_tdl_settings_get(const struct gst_tdl_settings *settings, guint id,
  * paths: GStreamer reads strings with spaces otherwise than it has saved them. */
 gchar **gst_tdl_settings_preset_names(void);
 
-/* What a model wants of the property `name`, as text, unless the user has set it (of a look
- * gst_tdl_live_with() sees to that). FALSE: there is no such property of models, or it cannot
- * be that. */
+/* A model's wish for the property `name`, as text, unless the user has set it (of a look
+ * gst_tdl_live_with() sees to that). FALSE: there is no such property of models, or it
+ * cannot be that. */
 gboolean gst_tdl_sources_fill(struct gst_tdl_sources *sources, const gchar *name,
                               const gchar *text);
 /* Add all that a network is made by, so that equal text is an equal network, but for its file
@@ -184,9 +185,9 @@ void gst_tdl_sources_key(const struct gst_tdl_sources *sources, GString *key);
 void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to);
 void gst_tdl_sources_clear(struct gst_tdl_sources *sources);
 
-/* What a mode wants of a model. */
+/* The wish of a mode for a model's output. */
 enum gst_tdl_output gst_tdl_output_of(enum gst_tdl_mode mode);
-/* Whether a model whose output was made that can serve the mode. */
+/* TRUE where a model whose output was made that can serve the mode. */
 gboolean gst_tdl_output_fits(enum gst_tdl_output output, enum gst_tdl_mode mode);
 
 #endif
