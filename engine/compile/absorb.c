@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What windows over images take in of their neighbours: a normalization behind
- * a convolution goes into its filter, zeros around an image become padding. */
+/* Neighbours that windows over images take in: a normalization behind a convolution goes
+ * into its filter, zeros around an image become padding. */
 #include "fuse.h"
 
 #include "ops/ops.h"

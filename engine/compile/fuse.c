@@ -410,7 +410,7 @@ static bool is_depthwise(const struct tdl_node *n)
  * not read it; the depthwise itself may add it to its end. */
 static bool fuse_expand(struct tdl_ir *ir, struct tdl_node *n)
 {
-    struct tdl_operand *wide = n->inputs[TDL_CONV_INPUT]; /* which every convolution has */
+    struct tdl_operand *wide = n->inputs[TDL_CONV_INPUT]; /* every convolution has one */
     if (!is_depthwise(n) || !wide->producer || !tdl_fuse_is_pointwise(wide->producer) ||
         slot(wide->producer, TDL_CONV_RESIDUAL))
         return false;
@@ -420,7 +420,7 @@ static bool fuse_expand(struct tdl_ir *ir, struct tdl_node *n)
         !tdl_expand_depthwise_fits(expand, n) || (own && !same_dims(wide, n->output)))
         return false;
     struct tdl_expand_attr attr;
-    memset(&attr, 0, sizeof(attr)); /* what is between its members, too: nodes are compared */
+    memset(&attr, 0, sizeof(attr)); /* padding between members counts, too: nodes are compared */
     attr.conv = expand->attr.conv;
     attr.depthwise = n->attr.conv.p;
     attr.residual_is_own = own;
@@ -456,9 +456,9 @@ static bool read_plain(struct tdl_ir *ir, struct tdl_node *n)
 }
 
 enum kind {
-    ABSORBS,      /* what is left is operators that have references */
-    FOR_KERNELS,  /* what is left, kernels alone compute */
-    REPEATS_WORK, /* the same, to save a dispatch */
+    ABSORBS,      /* the rest are operators that have references */
+    FOR_KERNELS,  /* the rest only kernels compute */
+    REPEATS_WORK, /* these also save a dispatch */
 };
 
 static const struct pattern {

@@ -22,15 +22,15 @@ bool tdl_fuse_is_pointwise(const struct tdl_node *n);
 
 /* The number of a constant of one element; false: it is none. */
 bool tdl_fuse_scalar_of(const struct tdl_operand *o, float *out);
-/* Of fuse_chain.c: a function of one value, or of a value and a constant, behind
- * a node that has room for one. */
+/* In fuse_chain.c: a function of one value, or of a value and a constant, behind a node
+ * that has room for one. */
 bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n);
 /* A function of a value and a constant of one element becomes one of the value. */
 bool tdl_fuse_scalar(struct tdl_ir *ir, struct tdl_node *n);
-/* Of fuse_swish.c. */
+/* In fuse_swish.c. */
 bool tdl_fuse_hard_swish(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_mix(struct tdl_ir *ir, struct tdl_node *n);
-/* Of fuse_inside.c: gates that need no dispatch of their own. */
+/* In fuse_inside.c: gates that need no dispatch of their own. */
 bool tdl_fuse_means(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_inside(struct tdl_ir *ir, struct tdl_node *n);
 /* Means of equal parts of `o`, as many as `parts` squared: a tensor with the same mean.
@@ -38,9 +38,9 @@ bool tdl_fuse_inside(struct tdl_ir *ir, struct tdl_node *n);
  * before they are read. */
 struct tdl_operand *tdl_fuse_part_means(struct tdl_ir *ir, struct tdl_operand *o, uint32_t parts,
                                         bool late);
-/* Of fuse_project.c: an expansion with what reads it. */
+/* In fuse_project.c: an expansion with what reads it. */
 bool tdl_fuse_project(struct tdl_ir *ir, struct tdl_node *n);
-/* Of fuse_compose.c: a 1×1 that only mixes channels, and the expansion behind it. */
+/* In fuse_compose.c: a 1×1 that only mixes channels, and the expansion behind it. */
 bool tdl_fuse_compose(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_compose_low(struct tdl_ir *ir, struct tdl_node *n);
 /* Filter E and bias b of a 1×1 become those of one that reads what `end`, also a 1×1,

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a device does meanwhile, where a dispatch costs more than work done twice:
+/* Work that a device does meanwhile, where a dispatch costs more than work done twice:
  * multiply-accumulates more than before, and that for few pixels. */
 enum { MOST_MORE = 12 << 20, MOST_PIXELS = 1 << 14, MOST_READ = 256 };
 
@@ -78,7 +78,7 @@ static void let_go(struct tdl_operand *filter, struct tdl_operand *bias)
         tdl_operand_shrink(bias);
 }
 
-/* Of `filter` and `bias`, known ones. */
+/* Only for a known `filter` and `bias`. */
 static bool fill(struct tdl_operand *filter, struct tdl_operand *bias, const struct tdl_node *end,
                  uint32_t joined, bool before, float *values, float *biases)
 {

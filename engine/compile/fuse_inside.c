@@ -8,10 +8,11 @@
 
 #include "ops/ops.h"
 
-/* What a workgroup may read for it: packs of four values. */
+/* Bound of a workgroup's reads for a gate: packs of four values. */
 enum { MOST_WEIGHTS = 4096, MOST_VALUES = 4096, MOST_OF_ALL = 1 << 21 };
 enum { MANY_PIXELS = 256, MOST_CHANNELS = 256 };
-/* Of kernels of many registers, of which few workgroups run at once: each waits for it. */
+/* The bound for kernels of many registers, of which few workgroups run at once: each
+ * waits for it. */
 enum { MOST_EXPANDING = 640 };
 
 /* In how many parts, along both sides, the mean of `o` is best taken before. */
@@ -38,7 +39,7 @@ static bool works_by_tiles(const struct tdl_node *n)
            (n->op == &tdl_op_bottleneck && !n->attr.bottleneck.block);
 }
 
-/* What `o` has the same mean as, that its maker has at hand. */
+/* The operand with the mean of `o` that its maker has at hand. */
 static struct tdl_operand *means_of(struct tdl_ir *ir, struct tdl_operand *o)
 {
     struct tdl_node *maker = o->producer;
@@ -97,7 +98,7 @@ static bool reads(const struct tdl_node *n, const struct tdl_operand *o)
     return found;
 }
 
-/* Of all readers; 0 if one of them reads it otherwise. */
+/* The sum over all readers; 0 if one of them reads it otherwise. */
 static uint64_t groups_reading(const struct tdl_ir *ir, const struct tdl_operand *gate)
 {
     const struct tdl_use *state = NULL;
@@ -149,7 +150,7 @@ static struct tdl_node *mixer_of(const struct tdl_operand *o)
     return has_tiles(n->inputs[TDL_CONV_INPUT]) ? n : NULL;
 }
 
-/* What the gate will be made of. */
+/* The parts of the gate. */
 struct sources {
     struct tdl_operand *input, *input2;
     const struct tdl_node *mixer; /* before `input`, or NULL */

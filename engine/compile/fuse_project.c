@@ -39,7 +39,7 @@ bool tdl_fuse_project(struct tdl_ir *ir, struct tdl_node *n)
     struct tdl_operand *inputs[TDL_MAX_NODE_INPUTS] = {0};
     struct tdl_bottleneck_attr attr;
     char label[sizeof(n->label)];
-    memset(&attr, 0, sizeof(attr)); /* what is between its members, too: nodes are compared */
+    memset(&attr, 0, sizeof(attr)); /* padding between members counts, too: nodes are compared */
     attr.expand = e->attr.expand;
     attr.activation = block ? n->attr.conv_transpose.activation : n->attr.conv.p.activation;
     attr.block = block;

@@ -74,7 +74,7 @@ static bool take_factor(struct tdl_ir *ir, struct tdl_operand *o, const struct t
     return true;
 }
 
-/* What is clamped, and to where; NULL if `o` is nothing of the kind. */
+/* The clamped operand, and its bounds; NULL if `o` is nothing of the kind. */
 static const struct tdl_operand *clamped(const struct tdl_operand *o, double bounds[2])
 {
     bounds[0] = -HUGE_VAL;

@@ -30,7 +30,7 @@ static bool is_joinable(const struct tdl_node *n)
            tdl_is_float(n->output->desc.dtype);
 }
 
-/* Of two values. */
+/* Functions of two values. */
 static bool is_binary(const struct tdl_node *n)
 {
     return is_joinable(n) && tdl_function_of(n) >= TDL_ADD;
@@ -52,7 +52,7 @@ static uint32_t stages_of(const struct tdl_node *n)
     return n->chain.count + (f < TDL_ADD && f != TDL_IDENTITY);
 }
 
-/* Where further operands are read from; 0: no room for as many. */
+/* The slot from which further operands are read; 0: no room for as many. */
 static uint32_t free_slot(const struct tdl_node *n, uint32_t count)
 {
     uint32_t slot = TDL_MAX(n->input_count, TDL_STAGE_OPERAND);

@@ -16,8 +16,8 @@
 
 struct layout {
     struct tdl_ir *ir;
-    enum tdl_dtype packs;  /* what values in packs are stored as */
-    const char *algorithm; /* of convolutions, or NULL */
+    enum tdl_dtype packs;  /* storage of values in packs */
+    const char *algorithm; /* for convolutions, or NULL */
 };
 
 static enum tdl_result out_of_memory(void)
@@ -149,8 +149,8 @@ static enum tdl_result add_repack(struct tdl_ir *ir, struct tdl_operand *from,
     return TDL_OK;
 }
 
-/* The same value in the other storage; `wide`: in packs of float32, if in packs. NULL when out
- * of memory. */
+/* Gives the value in the other storage; `wide`: in packs of float32, if in packs. NULL
+ * when out of memory. */
 static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
                                    enum tdl_storage storage, bool wide, enum tdl_layout layout)
 {
@@ -258,7 +258,7 @@ static enum tdl_result place_output(struct layout *l, struct tdl_operand *output
     const bool packs = bind_outside(output, params->output_layout);
     const enum tdl_storage made = output->producer->storage;
     if (packs && l->packs == TDL_FLOAT32)
-        output->storage = TDL_STORAGE_PACKED; /* else repack makes floats of the packs */
+        output->storage = TDL_STORAGE_PACKED; /* without this, repack makes floats of the packs */
     if (packs ? made == output->storage && made == TDL_STORAGE_PACKED
               : made == TDL_STORAGE_LINEAR ||
                     (!tdl_ir_is_read(ir, output) && writes_linear(output->producer)))

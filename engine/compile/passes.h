@@ -10,18 +10,17 @@ enum tdl_result tdl_pass_fold(struct tdl_ir *ir);
 /* Values of four dimensions under the layout that the operators on channels around them have;
  * inputs and outputs keep theirs. */
 enum tdl_result tdl_pass_labels(struct tdl_ir *ir);
-/* Of graphs that are kept in 16 bits: say which values are not (operand->wide). Fusions keep
- * what the last of their nodes had. */
+/* For graphs that are kept in 16 bits: say which values are not (operand->wide). Fusions
+ * keep what the last of their nodes had. */
 enum tdl_result tdl_pass_widen(struct tdl_ir *ir);
 /* `few_dispatches`: a dispatch costs more than some work done twice, as on a
  * GPU; without it only what saves work or memory traffic is fused. */
 enum tdl_result tdl_pass_fuse(struct tdl_ir *ir, bool few_dispatches);
-/* Of fuse, only what leaves operators that have references: for devices that want no
- * steps. */
+/* The part of fuse that leaves operators with references: for devices that want no steps. */
 enum tdl_result tdl_pass_absorb(struct tdl_ir *ir);
 enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
                                 enum tdl_dtype storage);
-/* Behind layout: element-wise operators on packs that follow one another become one. */
+/* After layout: element-wise operators on packs that follow one another become one. */
 enum tdl_result tdl_pass_join(struct tdl_ir *ir);
 /* Behind join: convolutions on matrix units take in what stands around them. */
 enum tdl_result tdl_pass_mix(struct tdl_ir *ir, const struct tdl_device_info *device,
@@ -35,7 +34,7 @@ enum tdl_result tdl_plan_build(struct tdl_plan *plan);
 void tdl_plan_find_parts(struct tdl_plan *plan);       /* parts.c: before the first */
 void tdl_plan_schedule(struct tdl_plan *plan);         /* schedule.c: in between */
 enum tdl_result tdl_plan_place(struct tdl_plan *plan); /* arena.c: the second half */
-/* Of that, the placing: every value with a size, that is not external and has a
+/* The placing of the arena: every value with a size, that is not external and has a
  * `first_step` (UINT32_MAX: none), gets its offset. `guard` as in struct tdl_plan. */
 enum tdl_result tdl_arena_place(struct tdl_ir *ir, uint64_t guard, uint64_t *out_arena_size,
                                 uint64_t *out_tensor_bytes);

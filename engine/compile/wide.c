@@ -66,7 +66,7 @@ static void collect(const struct tdl_operand *o, bool negative, struct terms *t)
     *(negative ? &t->minus : &t->plus) += 1;
 }
 
-/* What the node divides by; NULL: it does not. */
+/* The node's divisor; NULL: none. */
 static struct tdl_operand *divisor(const struct tdl_node *n)
 {
     const enum tdl_function f = tdl_function_of(n);
@@ -121,7 +121,7 @@ static void widen(struct tdl_operand *o, struct tdl_operand **list)
     }
 }
 
-/* What is multiplied by one over a small difference may be such a one itself. */
+/* A factor of one over a small difference may be such a one itself. */
 static void widen_factors(const struct tdl_node *n, struct tdl_operand **list)
 {
     if (tdl_function_of(n) != TDL_MUL || n->inputs[0]->wide == n->inputs[1]->wide)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a reader of model files is to the door (model.c): one row of its table. */
+/* A reader of model files, as the door (model.c) sees it: one row of its table. */
 #ifndef TDL_MODEL_FORMAT_H
 #define TDL_MODEL_FORMAT_H
 
@@ -16,8 +16,8 @@
 struct tdl_model_source {
     const void *data; /* valid until the builder is destroyed */
     size_t size;
-    const char *path;                      /* of its file; NULL where it was given as memory */
-    bool writable;                         /* the memory is the door's own: readers may change it */
+    const char *path; /* path of the model's file; NULL where it was given as memory */
+    bool writable;    /* the memory is the door's own: readers may change it */
     const struct tdl_model_params *params; /* never NULL */
 };
 

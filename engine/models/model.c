@@ -105,7 +105,7 @@ static bool check_list(struct tdl_builder *builder, const char *name, const void
     return false;
 }
 
-/* So that no reader has to: false with an error. */
+/* Checks this for every reader: false with an error. */
 static bool check_params(struct tdl_builder *builder, const struct tdl_model_params *params)
 {
     return check_known(builder, params) &&
@@ -131,7 +131,7 @@ enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, 
 
 /* ------------------------------------------------------------------- files */
 
-/* What is no model is refused by its first bytes. */
+/* A file that is no model is refused by its first bytes. */
 static bool check_head(struct tdl_builder *builder, const char *path, int fd, size_t size)
 {
     unsigned char head[TDL_MODEL_HEAD];

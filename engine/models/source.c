@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What readers ask of the door: inputs and outputs as the caller wants them, files, and
- * sizes that a model leaves open. */
+/* Services of the door to readers: inputs and outputs as the caller wants them, files,
+ * and sizes that a model leaves open. */
 #define _GNU_SOURCE /* SEEK_DATA, asprintf() */
 #include "format.h"
 
@@ -65,7 +65,7 @@ static bool fail_errno(struct tdl_builder *builder, const char *what, const char
     return false;
 }
 
-/* What has no end, or none yet, is refused before anything is read. */
+/* A file without an end, or with none yet, is refused before anything is read. */
 static bool check_kind(struct tdl_builder *builder, const char *path, int fd, size_t *out_size)
 {
     struct stat st;
@@ -111,7 +111,7 @@ bool tdl_model_read_range(struct tdl_builder *builder, const char *path, int fd,
     return true;
 }
 
-/* Its holes stay holes: pages that nobody touches cost no memory. */
+/* Holes of the file stay holes: pages that nobody touches cost no memory. */
 static bool read_data(struct tdl_builder *builder, const char *path, int fd, unsigned char *data,
                       size_t size)
 {
@@ -177,7 +177,7 @@ static bool is_plain_name(const char *name)
     return true;
 }
 
-/* Of the file beside the source's own; the caller frees it. NULL on errors. */
+/* Path of the file beside the source's own; the caller frees it. NULL on errors. */
 static char *companion_path(struct tdl_builder *builder, const struct tdl_model_source *source,
                             const char *name)
 {

@@ -20,7 +20,7 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
         out->shape[p->axis] = 1;
         return TDL_OK;
     }
-    out->layout = TDL_LAYOUT_NHWC; /* of lower ranks there is but one */
+    out->layout = TDL_LAYOUT_NHWC; /* lower ranks have but one */
     out->rank--;
     for (uint32_t i = p->axis; i < out->rank; i++)
         out->shape[i] = out->shape[i + 1];

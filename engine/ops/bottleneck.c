@@ -6,9 +6,9 @@
  */
 #include "expand.h"
 
-/* What fits, with a tile of one pixel, into the shared memory of every device. */
+/* The size that fits, with a tile of one pixel, into the shared memory of every device. */
 enum { MOST_READ = 64, MOST_MIDDLE = 256, MOST_OUT = 64 };
-/* Of work_of(). */
+/* Units of work_of(). */
 enum { MOST_WORK = 16384 };
 
 struct tile {
@@ -16,7 +16,7 @@ struct tile {
 };
 
 struct layer {
-    struct tdl_dims out;                              /* of the depthwise half */
+    struct tdl_dims out;                              /* numbers of the depthwise half */
     uint32_t kernel[2], stride[2], read, middle, end; /* packs */
     struct tdl_window window;
     struct tdl_gate_part gate;
@@ -70,7 +70,7 @@ static uint64_t tiles_of(const struct tile *t, const struct layer *l)
     return (uint64_t)TDL_DIV_UP(l->out.w, t->w) * TDL_DIV_UP(l->out.h, t->h) * l->out.n;
 }
 
-/* Of processors, about. */
+/* The number of processors, about. */
 enum { ONE_EACH = 128 };
 
 /* Small ones while there are not enough to keep the device busy, very small ones only to

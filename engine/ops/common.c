@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the operators' files share. */
+/* Helpers of the operators' files. */
 #include "ir/builder.h"
 #include "ops.h"
 

@@ -240,7 +240,7 @@ static struct tdl_operand *order_filter(struct tdl_builder *b, struct tdl_operan
 {
     if (layout == TDL_FILTER_OHWI || !filter || tdl_builder_status(b) != TDL_OK ||
         filter->ir != b->ir)
-        return filter; /* what is wrong with it is found further on */
+        return filter; /* faults of it are found further on */
     const bool is_cast = filter->producer && filter->producer->op == &tdl_op_cast;
     struct tdl_operand *from = is_cast ? filter->producer->inputs[0] : filter;
     if (from->kind != TDL_OPERAND_CONSTANT || from->desc.rank != 4)

@@ -11,8 +11,8 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *builder, struct tdl_o
                                        struct tdl_operand *filter,
                                        const struct tdl_conv2d_params *params);
 
-/* The same of convTranspose2d, by an "ohwi" filter: `out` is the size of the output, `pad` how
- * many rows and columns are cut away before it. */
+/* As above for convTranspose2d, by an "ohwi" filter: `out` is the size of the output,
+ * `pad` how many rows and columns are cut away before it. */
 struct tdl_operand *tdl_conv_transpose2d_dynamic(struct tdl_builder *builder, struct tdl_operand *x,
                                                  struct tdl_operand *filter,
                                                  const struct tdl_conv_transpose2d_params *params,
@@ -20,7 +20,8 @@ struct tdl_operand *tdl_conv_transpose2d_dynamic(struct tdl_builder *builder, st
 /* x in that layout: the same picture. */
 struct tdl_operand *tdl_to_layout(struct tdl_builder *builder, struct tdl_operand *x,
                                   enum tdl_layout layout);
-/* What a convolution without bias and activation gave, with a bias that is no constant. */
+/* The result of a convolution without bias and activation, with a bias that is no
+ * constant. */
 struct tdl_operand *tdl_add_bias(struct tdl_builder *builder, struct tdl_operand *x,
                                  struct tdl_operand *bias, enum tdl_activation activation);
 

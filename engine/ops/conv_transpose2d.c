@@ -34,7 +34,7 @@ static uint32_t resolve_axis(struct geometry *g, int i, uint32_t in, uint32_t *o
     } else if (more < stride) {
         size = (uint64_t)TDL_MAX(least + (int64_t)more, 0);
     }
-    /* What the kernel counts with. */
+    /* Numbers that the kernel counts with. */
     return extent <= INT32_MAX && stride <= INT32_MAX && *out_pad <= INT32_MAX &&
                    size + *out_pad + stride * extent <= INT32_MAX
                ? (uint32_t)size
@@ -143,7 +143,7 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
         output[i] = tdl_activate(g.p->activation, output[i]);
 }
 
-/* Its weights are kept in shared memory, and its loop is unrolled. */
+/* The kernel's weights are kept in shared memory, and its loop is unrolled. */
 #define MAX_BLOCK_CHANNELS 256
 
 static bool is_block(const struct geometry *g)
@@ -318,7 +318,7 @@ static bool undivided(const struct tdl_conv_geometry *g, const void *data,
     return tdl_conv_parts(v) == 1;
 }
 
-/* What decides between candidates, in words: the key of the tuning file. */
+/* The facts that decide between candidates, in words: the key of the tuning file. */
 static void describe(const struct tdl_plan *plan, const struct geometry *g, char *text, size_t size)
 {
     snprintf(text, size, "convTranspose2d-%s-%ux%ux%ux%u-%ux%ux%u-k%ux%u-s%ux%u-d%ux%u-p%ux%u-g%u",

@@ -24,7 +24,7 @@ static inline void tdl_element_set_bits(enum tdl_dtype dtype, void *data, size_t
     memcpy((uint8_t *)data + i * size, &bits, size);
 }
 
-/* Its value; the type holds every one exactly. */
+/* The element's value; the type holds every one exactly. */
 static inline long double tdl_element_get(enum tdl_dtype dtype, const void *data, size_t i)
 {
     uint64_t bits = tdl_element_bits(dtype, data, i);

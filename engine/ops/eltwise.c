@@ -15,7 +15,7 @@
 #define ANY (SIGNED | UNSIGNED)
 #define LOGICAL BIT(TDL_UINT8)
 
-/* Of each row of the table at the end, the data types that it takes. */
+/* The data types that each row of the table at the end takes. */
 static uint32_t dtypes_of(enum tdl_function f)
 {
     switch (f) {
@@ -120,7 +120,7 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
 
 /* ------------------------------------------------------------------- lower */
 
-/* What a kernel does after FUNCTION: functions of one value are stages. */
+/* Work of a kernel after FUNCTION: functions of one value are stages. */
 static enum tdl_activation prepare_chain(const struct tdl_node *n, struct tdl_chain *chain)
 {
     const enum tdl_function f = tdl_function_of(n);

@@ -8,9 +8,9 @@
 
 #include "ir/plan.h"
 
-/* The same numbers as in shaders/common/eltwise.glsl. */
+/* Numbers as in shaders/common/eltwise.glsl. */
 enum tdl_function {
-    /* Of one value, with parameters a and b. */
+    /* Functions of one value, with parameters a and b. */
     TDL_IDENTITY = 0,
     TDL_RELU,
     TDL_CLAMP, /* a … b; of integers, the bounds are in attr.eltwise.bounds */
@@ -39,12 +39,12 @@ enum tdl_function {
     TDL_TAN,
     TDL_SIGN,
     TDL_LOGICAL_NOT,
-    /* Of a value and a constant; made by fuse only. */
+    /* Functions of a value and a constant; made by fuse only. */
     TDL_DIV_BY, /* x / a */
     TDL_DIV_OF, /* a / x */
     TDL_POW_BY, /* x ^ a */
     TDL_POW_OF, /* a ^ x */
-    /* Of two values. */
+    /* Functions of two values. */
     TDL_ADD,
     TDL_SUB,
     TDL_MUL,
@@ -65,16 +65,16 @@ enum tdl_function {
     TDL_LOGICAL_AND,
     TDL_LOGICAL_OR,
     TDL_LOGICAL_XOR,
-    /* Of three: a condition, and the values where it is and is not. */
+    /* A function of three: a condition, and the values where it is and is not. */
     TDL_WHERE,
-    /* Of one, to another shape; IDENTITY for the kernels. */
+    /* A function of one, to another shape; IDENTITY for the kernels. */
     TDL_EXPAND,
     TDL_FUNCTIONS,
 };
 
 /* The function of a node of this file's operators; TDL_FUNCTIONS for others. */
 enum tdl_function tdl_function_of(const struct tdl_node *node);
-/* Its name, as WebNN has it. */
+/* The function's name, as WebNN has it. */
 const char *tdl_function_name(enum tdl_function function);
 
 void tdl_eltwise_reference(const struct tdl_node *n, const void *const *inputs, void *output);

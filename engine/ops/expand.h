@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the operators share that begin with a 1×1 and the depthwise conv2d behind it:
+/* Code shared by the operators that begin with a 1×1 and the depthwise conv2d behind it:
  * expandDepthwise and bottleneck. Both have attr.expand. */
 #ifndef TDL_EXPAND_H
 #define TDL_EXPAND_H

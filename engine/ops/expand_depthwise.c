@@ -10,10 +10,10 @@ struct tile {
     uint32_t ahead; /* packs whose reads are under way at once */
 };
 
-/* What decides over a tile, and over the shared memory that it needs. */
+/* The facts that decide over a tile, and over the shared memory that it needs. */
 struct layer {
     struct tdl_dims out;
-    const struct tdl_conv2d_params *p; /* of the depthwise half */
+    const struct tdl_conv2d_params *p; /* numbers of the depthwise half */
     uint32_t kernel[2], in_packs;
     struct tdl_gate_part gate;
     bool means;
@@ -97,7 +97,7 @@ bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_n
     const struct tdl_conv2d_params *p = &depthwise->attr.conv.p;
     struct tdl_dims in = tdl_operand_dims(expand->inputs[TDL_CONV_INPUT]);
     struct tdl_dims f = tdl_operand_dims(depthwise->inputs[TDL_CONV_FILTER]);
-    /* Of these, a tile of 8×8 fits into the shared memory of every device. */
+    /* A tile of 8×8 of these fits into the shared memory of every device. */
     return p->dilation[0] == 1 && p->dilation[1] == 1 && f.h <= 5 && f.w <= 5 &&
            p->stride[0] <= 2 && p->stride[1] <= 2 && in.c <= 128;
 }

@@ -26,7 +26,7 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     memcpy(out->shape + axis + indices->rank, x->shape + axis + 1,
            (x->rank - axis - 1) * sizeof(*out->shape));
     if (rank != 4)
-        out->layout = TDL_LAYOUT_NHWC; /* of other ranks there is but one */
+        out->layout = TDL_LAYOUT_NHWC; /* other ranks have but one */
     return TDL_OK;
 }
 

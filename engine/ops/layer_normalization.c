@@ -66,7 +66,7 @@ static bool can_pack(const struct tdl_node *n)
            is_constant(n->inputs[TDL_NORM_SCALE]) && is_constant(n->inputs[TDL_NORM_BIAS]);
 }
 
-/* Where the scale and bias of an element are. */
+/* The places of an element's scale and bias. */
 static size_t parameter_index(const struct tdl_node *n, uint32_t y, uint32_t x, uint32_t c)
 {
     struct tdl_dims d = tdl_operand_dims(n->inputs[TDL_NORM_INPUT]);

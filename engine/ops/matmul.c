@@ -203,7 +203,7 @@ static struct tdl_matmul_part constants(const struct tdl_node *n, const struct g
     return spec;
 }
 
-/* What is left when the products are summed. */
+/* The work left when the products are summed. */
 static void bind_end(struct tdl_plan_step *s, struct tdl_node *n, struct tdl_operand *out)
 {
     if (n->input_count > TDL_MATMUL_C && n->inputs[TDL_MATMUL_C])
@@ -238,7 +238,7 @@ enum { TILE = 4, DEEP = 16 }; /* rows and columns of an invocation */
 /* v: invocations of a workgroup in each direction. */
 static const struct tdl_conv_variant sides[] = {{"32x32", {8}}, {"64x64", {16}}};
 
-/* Which of them is taken unless others were measured. */
+/* The variant that is taken unless others were measured. */
 static uint32_t tile_side(const struct tdl_plan *plan, const struct geometry *g)
 {
     uint32_t side = tdl_heuristics_of(plan->device)->matrix_side;
@@ -272,7 +272,7 @@ static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struc
         tdl_narrow(plan, n, out, n->output);
 }
 
-/* What add_tile_step() is estimated to take, in ns. Nine loads one after the other are what a
+/* The estimated time of add_tile_step(), in ns. Nine loads one after the other are what a
  * step of its loop took on an H100. */
 static double tile_time(const struct tdl_plan *plan, const struct geometry *g, uint32_t invocations)
 {
@@ -416,7 +416,7 @@ const struct tdl_conv_algorithm tdl_matmul_tensors = {
 
 /* ------------------------------------------------------------------ choice */
 
-/* What decides between candidates, in words: the key of the tuning file. */
+/* The facts that decide between candidates, in words: the key of the tuning file. */
 static void describe(const struct tdl_plan *plan, const struct tdl_node *n,
                      const struct geometry *g, char *text, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What gemm and matmul share: one shape of work, the same kernels. */
+/* Code shared by gemm and matmul: one shape of work, the same kernels. */
 #ifndef TDL_MATMUL_H
 #define TDL_MATMUL_H
 

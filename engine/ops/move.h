@@ -32,7 +32,7 @@ struct tdl_move {
     enum tdl_move_kind kind;
     enum tdl_pad_mode mode;
     struct tdl_dims region;
-    uint32_t offset[4]; /* of the region in the output */
+    uint32_t offset[4]; /* place of the region in the output */
     int32_t start[4], step[4];
     float value;
     uint32_t block;
@@ -56,7 +56,7 @@ struct tdl_move_part tdl_move_parts(const struct tdl_node *n);
 /* A step of a kernel with shaders/common/move.glsl that makes the node's output
  * of its inputs, at bindings from 0 on, and wants its constants yet. */
 struct tdl_plan_step *tdl_move_step(struct tdl_plan *plan, const char *shader, struct tdl_node *n);
-/* The same of other inputs than the node's. */
+/* As above, with other inputs than the node's. */
 struct tdl_plan_step *tdl_move_step_of(struct tdl_plan *plan, const char *shader,
                                        struct tdl_node *n, struct tdl_operand *const *inputs,
                                        uint32_t count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the normalizations share: x · a + b, with a and b from constants or
- * from the moments of the input itself. */
+/* Code shared by the normalizations: x · a + b, with a and b from constants or from the
+ * moments of the input itself. */
 #ifndef TDL_NORMALIZE_H
 #define TDL_NORMALIZE_H
 

@@ -12,7 +12,7 @@ bool tdl_norm_is_dynamic(struct tdl_builder *b, const struct tdl_operand *x, O c
         return false;
     for (uint32_t i = TDL_NORM_SCALE; i < count; i++) {
         if (inputs[i] && inputs[i]->ir != b->ir)
-            return false; /* which is an error, found further on */
+            return false; /* an error, found further on */
         known = known && tdl_becomes_known(b, inputs[i]);
     }
     return !known;

@@ -40,7 +40,7 @@ struct tdl_window {
 bool tdl_window_resolve(struct tdl_dims in, const uint32_t kernel[2], const uint32_t stride[2],
                         const uint32_t pad[4], enum tdl_padding padding, struct tdl_window *out);
 
-/* What two linear values broadcast to, with `a`'s data type; false if they do
+/* The shape that two linear values broadcast to, with `a`'s data type; false if they do
  * not, or are images of two layouts. */
 bool tdl_broadcast_shapes(const struct tdl_tensor_params *a, const struct tdl_tensor_params *b,
                           struct tdl_tensor_params *out);
@@ -55,7 +55,7 @@ struct tdl_broadcast {
 void tdl_broadcast_resolve(const struct tdl_tensor_params *out,
                            const struct tdl_tensor_params *const *inputs, uint32_t count,
                            struct tdl_broadcast *broadcast);
-/* Which element of the input element `i` of the output reads: for references. */
+/* The element of the input that element `i` of the output reads: for references. */
 size_t tdl_broadcast_index(const struct tdl_tensor_params *out, const struct tdl_tensor_params *in,
                            size_t i);
 
@@ -92,7 +92,8 @@ struct tdl_operand *tdl_by_channel(struct tdl_builder *b, struct tdl_operand *va
 
 /* True if there is a kernel for both in one. */
 bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_node *depthwise);
-/* Of many invocations, about: what the fuse pass weighs work that each repeats by. */
+/* The number of many invocations, about: what the fuse pass weighs work that each repeats
+ * by. */
 uint64_t tdl_expand_depthwise_groups(const struct tdl_node *n);
 /* True if there is a kernel for an expandDepthwise and what reads it in one; and for one
  * that reads so many channels. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a graph gives: a value, or a copy of what cannot be bound. */
+/* A graph's output: a value, or a copy of what cannot be bound. */
 #include "ir/builder.h"
 
 #include <string.h>

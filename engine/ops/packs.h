@@ -7,7 +7,7 @@
 
 enum { TDL_PACK_N = 0, TDL_PACK_C, TDL_PACK_H, TDL_PACK_W };
 
-/* Where dimension `axis` of a rank-4 shape is among them. */
+/* The place of dimension `axis` of a rank-4 shape among them. */
 static inline uint32_t tdl_pack_axis(enum tdl_layout layout, uint32_t axis)
 {
     static const uint32_t nhwc[] = {TDL_PACK_N, TDL_PACK_H, TDL_PACK_W, TDL_PACK_C};

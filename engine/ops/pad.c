@@ -35,7 +35,7 @@ static uint64_t value_bits(const struct tdl_node *n)
     return bits;
 }
 
-/* Which element of the input is at `at` of a dimension, or −1. */
+/* The element of the input that is at `at` of a dimension, or −1. */
 static int64_t source(const struct tdl_pad_params *p, int64_t at, uint32_t dimension, int64_t size)
 {
     int64_t i = at - p->before[dimension];

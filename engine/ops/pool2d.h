@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the three pools over windows share: geometry, kernel, reference. */
+/* Code shared by the three pools over windows: geometry, kernel, reference. */
 #ifndef TDL_POOL2D_H
 #define TDL_POOL2D_H
 
@@ -28,8 +28,8 @@ void tdl_pool2d_reference(const struct tdl_node *n, const struct tdl_pool_defini
 /* As of struct tdl_op. */
 bool tdl_pool2d_resize(struct tdl_node *n);
 enum tdl_activation *tdl_pool2d_activation(struct tdl_node *n);
-/* Of a pool without padding, as `widen` of struct tdl_op; `counts`: the zeros count
- * in what is made of a window. */
+/* For a pool without padding, as `widen` of struct tdl_op; `counts`: the zeros count in
+ * what is made of a window. */
 bool tdl_pool2d_widen(struct tdl_node *n, const uint32_t border[4], bool counts);
 
 #endif

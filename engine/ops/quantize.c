@@ -69,8 +69,8 @@ static bool check(struct tdl_builder *b, const char *name, O x, O scale, O zero,
 
 /* ---------------------------------------------------------------- constants */
 
-/* What broadcasts to x along one axis at most: element i of x has number
- * i / stride % count. */
+/* A value that broadcasts to x along one axis at most: element i of x has number i /
+ * stride % count. */
 static bool lies_along(const struct tdl_operand *o, const struct tdl_operand *x, size_t *count,
                        size_t *stride)
 {

@@ -120,7 +120,7 @@ bool tdl_recurrence_check(struct tdl_builder *b, struct tdl_recurrence *r)
 
 /* -------------------------------------------------------------------- steps */
 
-/* What the input, [rows, inputs], gives to the gates. */
+/* The share of the input, [rows, inputs], in the gates. */
 static O project(struct tdl_builder *b, const struct tdl_recurrence *r, struct tdl_cell *cell,
                  O input)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What lstm and gru share: sequences of a known length become the operators of each step,
- * one behind the other. What the input gives to the gates is one product for all steps.
+ * Code shared by lstm and gru: sequences of a known length become the operators of each
+ * step, one behind the other. What the input gives to the gates is one product for all
+ * steps.
  */
 #ifndef TDL_RECURRENT_H
 #define TDL_RECURRENT_H
@@ -14,7 +15,7 @@
 /* The operands of one direction, which is what a step reads. */
 struct tdl_cell {
     struct tdl_operand *weight, *recurrent, *bias, *recurrent_bias, *peephole;
-    struct tdl_operand *parts[3]; /* of the recurrent weights, or of the peephole */
+    struct tdl_operand *parts[3]; /* part of the recurrent weights, or of the peephole */
 };
 
 struct tdl_recurrence {
@@ -28,7 +29,7 @@ struct tdl_recurrence {
     struct tdl_operand *input;
     struct tdl_cell all; /* directions in their first dimension */
     struct tdl_operand *initial[2];
-    /* What does not change from step to step. */
+    /* Values that do not change from step to step. */
     void (*prepare)(struct tdl_builder *b, const struct tdl_recurrence *r, struct tdl_cell *cell);
     /* From what the input gives to the gates, [batch, gates · hidden], the next states. */
     void (*step)(struct tdl_builder *b, const struct tdl_recurrence *r, const struct tdl_cell *cell,

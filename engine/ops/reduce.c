@@ -45,7 +45,7 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
             out->shape[out->rank++] = reduced ? 1 : x->desc.shape[i];
     }
     if (out->rank != 4)
-        out->layout = TDL_LAYOUT_NHWC; /* of other ranks there is but one */
+        out->layout = TDL_LAYOUT_NHWC; /* other ranks have but one */
     return TDL_OK;
 }
 
@@ -236,7 +236,7 @@ static uint32_t slices_of(const struct tdl_device_info *device, const struct par
     return TDL_DIV_UP(parts[1].elements, TDL_DIV_UP(parts[1].elements, slices));
 }
 
-/* What the slices are reduced to, and what these results are then. */
+/* Reductions of the slices, and then of these results. */
 static enum tdl_reduction first_of(enum tdl_reduction r)
 {
     return r == TDL_REDUCE_MEAN || r == TDL_REDUCE_LOG_SUM ? TDL_REDUCE_SUM : r;

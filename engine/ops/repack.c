@@ -7,7 +7,7 @@ struct strides {
     uint32_t channel, pixel, group, image; /* elements */
 };
 
-/* Where the plain side's elements are. */
+/* The places of the plain side's elements. */
 static struct strides strides_of(const struct tdl_tensor_params *plain, struct tdl_dims d)
 {
     uint32_t pixels = d.h * d.w;

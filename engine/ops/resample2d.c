@@ -49,7 +49,7 @@ bool tdl_resample2d_is_linear(const struct tdl_node *n)
            p->size[1];
 }
 
-/* Where the centre of output pixel x falls, from the definition. */
+/* The place of the centre of output pixel x, from the definition. */
 static double coordinate(const struct tdl_resample2d_params *p, int axis, uint32_t x, uint32_t in,
                          uint32_t out)
 {
@@ -133,7 +133,7 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-/* Which input pixel is nearest, in whole numbers where the ratio is of sizes. */
+/* The nearest input pixel, in whole numbers where the ratio is of sizes. */
 static uint32_t nearest_exactly(const struct tdl_resample2d_params *p, int axis, int64_t x,
                                 int64_t in, int64_t out)
 {

@@ -113,7 +113,7 @@ struct tdl_operand *tdl_relabelled(struct tdl_builder *b, struct tdl_operand *x,
 {
     if (tdl_builder_status(b) != TDL_OK || !x || x->ir != b->ir || x->desc.rank != 4 ||
         x->desc.layout == layout)
-        return x; /* what is wrong with it is found further on */
+        return x; /* faults of it are found further on */
     if (x->relabelled)
         return x->relabelled;
     struct tdl_tensor_params desc = x->desc;

@@ -40,7 +40,7 @@ static inline enum tdl_result tdl_axis_check(const struct tdl_node *n, uint32_t 
                     n->op->name, axis, tdl_operand_text(x), (int)x->desc.rank - 1);
 }
 
-/* Of types that may index others. */
+/* TRUE for types that may index others. */
 static inline bool tdl_is_index(enum tdl_dtype dtype)
 {
     return dtype == TDL_INT32 || dtype == TDL_UINT32 || dtype == TDL_INT64;
@@ -98,7 +98,7 @@ static inline enum tdl_result tdl_finish_step(struct tdl_plan_step *s, struct td
     tdl_plan_flat_groups(s, groups);
     return plan->status;
 }
-/* What `from`, of tdl_scratch_floats(), has, in the type of `to`. */
+/* Stores the values of `from`, of tdl_scratch_floats(), in the type of `to`. */
 void tdl_narrow(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *from,
                 struct tdl_operand *to);
 /* A reduction of the node's first input along one axis, to float32. */

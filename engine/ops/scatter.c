@@ -185,7 +185,7 @@ static enum tdl_result lower_reducing(struct tdl_plan *plan, struct tdl_node *n)
                                 .function = functions[n->attr.scatter.reduction],
                                 .candidates = (uint32_t)(tdl_operand_count(n->inputs[2]) / inner),
                                 .stride = 1);
-    if (n->op == &tdl_op_scatter_elements) { /* those of its own row */
+    if (n->op == &tdl_op_scatter_elements) { /* indices of its own row */
         spec.candidates = spec.places.span[axis];
         spec.stride = spec.places.step[axis];
     }

@@ -18,7 +18,7 @@ static struct split split_of(uint32_t local, uint32_t packs, uint32_t pixels)
     return split;
 }
 
-/* What shaders/squeeze_excite.comp declares. */
+/* Shared memory that shaders/squeeze_excite.comp declares. */
 static uint64_t shared_bytes(struct split split, uint32_t packs, uint32_t middle,
                              uint32_t out_packs)
 {
@@ -55,7 +55,7 @@ static uint32_t middle_of(const struct tdl_node *n)
     return n->attr.gate.layers == 2 ? tdl_operand_dims(n->inputs[TDL_GATE_WEIGHT1]).n : 0;
 }
 
-/* Of each layer: [in][out], then the bias. */
+/* Weights of each layer: [in][out], then the bias. */
 static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const struct tdl_node *n)
 {
     const float *w1 = tdl_constant_data(n->inputs[TDL_GATE_WEIGHT1]);

@@ -147,8 +147,8 @@ struct tdl_frame_from_tensor_params {
      *  The channel of a grey tensor is red, green and blue. Alpha (0…1) is taken as it
      *  is; colours between pixels are mixed as much as their alpha lets them be seen. */
     float scale[3], bias[3];
-    /** What shows through, of the target's size, format, matrix and range, in other memory;
-     *  NULL: nothing does. Its alpha stays. */
+    /** The picture that shows through, of the target's size, format, matrix and range, in
+     *  other memory; NULL: nothing does. Its alpha stays. */
     const struct tdl_frame *source;
     float opacity;        /**< 0…1, of the tensor over `source`, times its alpha */
     uint64_t reserved[4]; /**< 0: room for later versions */
@@ -213,7 +213,7 @@ struct tdl_compose_more {
 };
 
 struct tdl_compose_params {
-    enum tdl_mode mode;        /**< what becomes of the mask */
+    enum tdl_mode mode;        /**< use of the mask */
     float background_color[4]; /**< R, G, B, A in 0…1, of sRGB-coded values */
     float overlay_color[4];    /**< likewise, of TDL_MODE_OVERLAY */
     float opacity;             /**< of the overlay, 0…1 */
@@ -270,7 +270,7 @@ struct tdl_compose_params {
      *  replace. It is the background blurred, the more of it the brighter it is, and reaches
      *  about 1/15 of the frame's height into the foreground. 0: none */
     double light_wrap;
-    /** What came later; NULL: nothing of it. Borrowed for the call. */
+    /** Parameters that came later; NULL: none of them. Borrowed for the call. */
     const struct tdl_compose_more *more;
 };
 

@@ -59,8 +59,8 @@ struct tdl_model_number {
     const char *input; /**< the input's name in the file */
     double value;      /**< of all its elements */
 };
-/** What a file leaves open, as graphs have fixed shapes. A zeroed struct says nothing: then
- *  the text of the error names what is open. Read before the call returns. */
+/** Sizes that a file leaves open, as graphs have fixed shapes. A zeroed struct says
+ *  nothing: then the text of the error names what is open. Read before the call returns. */
 struct tdl_model_params {
     const struct tdl_model_dimension *dimensions; /**< sizes by name; may be NULL */
     uint32_t dimension_count;                     /**< of these */

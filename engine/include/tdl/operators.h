@@ -137,7 +137,7 @@ enum tdl_rounding {
     TDL_ROUNDING_FLOOR = 0,
     TDL_ROUNDING_CEIL = 1, /**< but no window starts behind the image (ONNX) */
 };
-/** Of the pools over windows. Zero strides and dilations mean 1. */
+/** Parameters of the pools over windows. Zero strides and dilations mean 1. */
 struct tdl_pool2d_params {
     uint32_t window[2];         /**< height, width, px; 0 means the whole image */
     uint32_t stride[2];         /**< vertical, horizontal, px */
@@ -178,8 +178,8 @@ TDL_API struct tdl_operand *tdl_builder_global_max_pool(struct tdl_builder *buil
 TDL_API struct tdl_operand *tdl_builder_global_l2_pool(struct tdl_builder *builder,
                                                        struct tdl_operand *input);
 
-/** Which input pixel an output pixel's centre falls on (ONNX Resize). `in / out`
- *  is 1 / scale where a scale was given. */
+/** The input pixel that an output pixel's centre falls on (ONNX Resize). `in / out` is 1 /
+ *  scale where a scale was given. */
 enum tdl_resample_coordinates {
     TDL_RESAMPLE_HALF_PIXEL = 0,    /**< (x + ½) · in / out − ½ */
     TDL_RESAMPLE_ALIGN_CORNERS = 1, /**< x · (in − 1) / (out − 1) */
@@ -189,7 +189,7 @@ enum tdl_resample_mode {
     TDL_RESAMPLE_NEAREST = 0, /**< WebNN "nearest-neighbor", its default */
     TDL_RESAMPLE_LINEAR = 1,  /**< between four pixels */
 };
-/** Of a coordinate to the nearest pixel's (ONNX nearest_mode). */
+/** Rounding of a coordinate to the nearest pixel's (ONNX nearest_mode). */
 enum tdl_resample_rounding {
     TDL_RESAMPLE_PREFER_FLOOR = 0, /**< halves down */
     TDL_RESAMPLE_PREFER_CEIL = 1,  /**< halves up */
@@ -258,7 +258,7 @@ enum tdl_pad_mode {
 };
 struct tdl_pad_params {
     uint32_t before[TDL_MAX_RANK], after[TDL_MAX_RANK]; /**< elements, by dimension */
-    enum tdl_pad_mode mode;                             /**< what is put there */
+    enum tdl_pad_mode mode;                             /**< the values put there */
     double value;         /**< of TDL_PAD_CONSTANT; integers saturate, and NaN is 0 */
     uint64_t reserved[4]; /**< 0: room for later versions */
 };
@@ -704,7 +704,7 @@ struct tdl_rnn_params {
     struct tdl_operand *bias, *recurrent_bias; /**< [directions, hidden] or NULL */
     struct tdl_operand *initial_hidden;        /**< as of lstm */
     bool return_sequence;                      /**< the hidden state of each step, too */
-    enum tdl_recurrent_direction direction;    /**< which way through the steps */
+    enum tdl_recurrent_direction direction;    /**< direction through the steps */
     enum tdl_activation activation;            /**< NONE: tanh */
     uint64_t reserved[4];                      /**< 0: room for later versions */
 };
@@ -728,7 +728,7 @@ TDL_API struct tdl_operand *tdl_builder_softmax(struct tdl_builder *builder,
 
 struct tdl_arg_min_max_params {
     bool keep_dimensions; /**< the axis stays, as 1 */
-    /** Of equal values the last, as ONNX's select_last_index; else the first. */
+    /** Take the last of equal values, as ONNX's select_last_index; else the first. */
     bool select_last_index;
     /** TDL_INT32 or TDL_INT64; 0 (TDL_FLOAT32, which no index is) means int32. */
     enum tdl_dtype output_dtype;
@@ -793,7 +793,7 @@ TDL_API struct tdl_operand *tdl_builder_cumulative_sum(
     struct tdl_builder *builder, struct tdl_operand *input, uint32_t axis,
     const struct tdl_cumulative_sum_params *params);
 
-/** Of topK; a zeroed struct is the largest element. */
+/** Parameters of topK; a zeroed struct is the largest element. */
 struct tdl_top_k_params {
     uint32_t count;       /**< 0 means 1; no more than the axis has */
     bool smallest;        /**< the smallest, else the largest */
@@ -871,7 +871,7 @@ enum tdl_scatter_reduction {
     TDL_SCATTER_MAX = 3,
     TDL_SCATTER_MIN = 4,
 };
-/** Of the scatters; a zeroed struct replaces. */
+/** Parameters of the scatters; a zeroed struct replaces. */
 struct tdl_scatter_params {
     enum tdl_scatter_reduction reduction; /**< of what was there and what comes */
     uint64_t reserved[4];                 /**< 0: room for later versions */

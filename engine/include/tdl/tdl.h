@@ -65,7 +65,7 @@ extern "C" {
 /** A version as a number: later ones are larger. */
 #define TDL_VERSION_NUMBER(major, minor, micro)                                                    \
     (((uint32_t)(major) << 22) | ((uint32_t)(minor) << 12) | (uint32_t)(micro))
-/** Whether these headers are of this version or a later one; for #if, too. */
+/** True where these headers are of this version or a later one; for #if, too. */
 #define TDL_VERSION_CHECK(major, minor, micro)                                                     \
     (TDL_VERSION_MAJOR > (major) ||                                                                \
      (TDL_VERSION_MAJOR == (major) &&                                                              \
@@ -146,7 +146,7 @@ enum tdl_device_type {
     TDL_DEVICE_CPU = 5,      /**< the processor itself, without Vulkan */
 };
 
-/** What a device can do, as far as libtdl cares. Plain data, owned by the caller. */
+/** Abilities of a device, as far as libtdl cares. Plain data, owned by the caller. */
 struct tdl_device_info {
     char name[256];                     /**< as the driver has it */
     char driver[256];                   /**< driver name and version, for people */
@@ -572,7 +572,7 @@ enum tdl_precision {
 typedef bool (*tdl_progress_fn)(void *data, uint32_t done, uint32_t total);
 
 struct tdl_compile_params {
-    uint32_t threads;         /**< that compile; 0: one for each core; 16 at most */
+    uint32_t threads;         /**< threads that compile; 0: one for each core; 16 at most */
     tdl_progress_fn progress; /**< may be NULL */
     void *progress_data;      /**< for `progress` */
     uint64_t reserved[4];     /**< 0: room for later versions */
@@ -656,8 +656,8 @@ struct tdl_binding {
     struct tdl_tensor *tensor; /**< what it is in this run */
 };
 
-/** What tensors the graph takes: descriptors by index, in the order of the
- *  builder's calls. Owned by the graph. NULL past the end. */
+/** The tensors that the graph takes: descriptors by index, in the order of the builder's
+ *  calls. Owned by the graph. NULL past the end. */
 TDL_API const struct tdl_tensor_params *tdl_graph_input(const struct tdl_graph *graph,
                                                         uint32_t index, const char **out_name);
 TDL_API const struct tdl_tensor_params *tdl_graph_output(const struct tdl_graph *graph,
@@ -732,7 +732,7 @@ TDL_API enum tdl_result tdl_graph_try(struct tdl_graph *graph, const struct tdl_
 
 /* ----------------------------------------------------------------- limits */
 
-/** What a context can take (WebNN's opSupportLimits()). 0 where there is no bound. */
+/** Limits of a context (WebNN's opSupportLimits()). 0 where there is no bound. */
 struct tdl_limits {
     uint32_t max_rank, max_inputs, max_outputs; /**< TDL_MAX_… */
     uint32_t dtypes;                            /**< of tensors: 1 << enum tdl_dtype, ored */
@@ -748,7 +748,7 @@ TDL_API void tdl_context_get_limits(struct tdl_context *context, struct tdl_limi
 /** Most operands of an operator that struct tdl_operator_limits has. */
 #define TDL_MAX_OPERATOR_OPERANDS 8
 
-/** What an operand of an operator, or its result, may be. */
+/** Types and ranks of an operand of an operator, or of its result. */
 struct tdl_operand_limits {
     const char *name;     /**< "input", "filter"; constant */
     uint32_t dtypes;      /**< 1 << enum tdl_dtype, ored */
@@ -757,7 +757,7 @@ struct tdl_operand_limits {
     bool constant;        /**< has to be of tdl_builder_constant(): not computed, no input */
     uint64_t reserved[4]; /**< 0: room for later versions */
 };
-/** What an operator takes on a context. */
+/** Limits of an operator on a context. */
 struct tdl_operator_limits {
     const char *name;                                              /**< constant */
     uint32_t operand_count;                                        /**< of `operands` */

@@ -167,7 +167,7 @@ struct tdl_image_import_params {
 TDL_API enum tdl_result tdl_image_import_dma_buf(struct tdl_context *context,
                                                  const struct tdl_image_import_params *params,
                                                  struct tdl_image **out_image);
-/** What a device does with dma-bufs of a tiling. */
+/** Abilities of a device with dma-bufs of a tiling. */
 struct tdl_image_modifier {
     uint64_t modifier;    /**< DRM's */
     bool readable;        /**< tdl_image_import_dma_buf() takes every plane, and copies from it */
@@ -204,7 +204,7 @@ TDL_API enum tdl_result tdl_image_create_exportable(struct tdl_context *context,
                                                     enum tdl_handle_type type,
                                                     const struct tdl_image_create_params *params,
                                                     struct tdl_image **out_image);
-/** Where a plane lies. */
+/** The place of a plane. */
 struct tdl_image_place {
     int fd;               /**< the caller closes it */
     uint64_t offset;      /**< bytes */
@@ -235,10 +235,10 @@ TDL_API enum tdl_result tdl_image_wrap(struct tdl_context *context,
 /** Deferred: it goes when the GPU has passed the last use. */
 TDL_API void tdl_image_destroy(struct tdl_image **image);
 
-/** What was last done to a VkImage, and who has it. */
+/** The last use of a VkImage, and its owner. */
 struct tdl_image_state {
     VkImageLayout layout;        /**< that it is in */
-    VkAccessFlags2 access;       /**< what was last done */
+    VkAccessFlags2 access;       /**< access of the last use */
     VkPipelineStageFlags2 stage; /**< where */
     /** The owner: VK_QUEUE_FAMILY_IGNORED (or the context's own) for nobody
      *  else; another family has released it to ours, without changing `layout`. */

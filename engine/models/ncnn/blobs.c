@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LENGTH 255 /* of a name, as ncnn has it */
+#define MAX_LENGTH 255 /* longest name, as ncnn has it */
 
 /* The slot of a name, or the free one where it would be. */
 static uint32_t find_slot(const struct ncnn_import *im, const char *name, uint32_t length)

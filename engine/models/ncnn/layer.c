@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What all layers ask for: the blobs that they read, and what is wrong with their numbers. */
+/* Helpers of all layers: the blobs that they read, and what is wrong with their numbers. */
 #include "ncnn.h"
 
-#define MAX_SIZE 65536 /* of steps, windows, sizes and counts of channels */
+#define MAX_SIZE 65536 /* bound of steps, windows, sizes and counts of channels */
 
 bool ncnn_in_range(struct ncnn_import *im, const char *what, int64_t value, int64_t least)
 {

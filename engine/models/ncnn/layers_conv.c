@@ -15,13 +15,13 @@ enum { /* parameters of a convolution and a deconvolution */
        WEIGHTS = 6,
        GROUPS = 7,
        INT8 = 8,
-       PAD_TOP = 14, /* the same, of heights: 10 more */
+       PAD_TOP = 14, /* heights have numbers 10 higher */
        PAD_RIGHT = 15,
        PAD_BOTTOM = 16,
-       PAD_VALUE = 18,    /* of a convolution */
-       OUTPUT_PAD_W = 18, /* of a deconvolution */
+       PAD_VALUE = 18,    /* for a convolution */
+       OUTPUT_PAD_W = 18, /* for a deconvolution */
        OUTPUT_PAD_H = 19,
-       DYNAMIC = 19, /* of a convolution */
+       DYNAMIC = 19, /* for a convolution */
        OUTPUT_W = 20,
        OUTPUT_H = 21,
 };
@@ -193,8 +193,8 @@ static struct tdl_operand *add_deconvolution(struct ncnn_import *im, const struc
     return ncnn_activate(im, l, tdl_builder_conv_transpose2d(im->builder, x, filter, &params));
 }
 
-/* Of all elements; of a blob of two dimensions, row by row. Also a convolution of a
- * vector, which has its numbers at other places. */
+/* A product over all elements; of a blob of two dimensions, row by row. Also a
+ * convolution of a vector, which has its numbers at other places. */
 static struct tdl_operand *add_inner_product(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     const bool product = l->type[0] == 'I';

@@ -208,7 +208,7 @@ static struct tdl_operand *align(struct ncnn_import *im, struct tdl_operand *x,
 
     if (in->rank >= to->rank)
         return x;
-    if (in->rank == 2) /* of pictures: channels and rows */
+    if (in->rank == 2) /* for pictures: channels and rows */
         memcpy(shape + 1, in->shape, 2 * sizeof(*shape));
     else if (to->rank == 4)
         shape[1] = in->shape[0];
@@ -278,7 +278,7 @@ static struct tdl_operand *add_binary(struct ncnn_import *im, const struct ncnn_
 /* Products, sums with factors, or the largest. */
 static struct tdl_operand *add_eltwise(struct ncnn_import *im, const struct ncnn_layer *l)
 {
-    static const int32_t kinds[] = {2, 0, 4}; /* of BinaryOp */
+    static const int32_t kinds[] = {2, 0, 4}; /* for BinaryOp */
     const int32_t type = ncnn_int(l, 0, 0);
     struct tdl_operand *sum = NULL;
 

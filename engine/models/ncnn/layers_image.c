@@ -69,7 +69,7 @@ static struct tdl_operand *global_pool(struct ncnn_import *im, struct tdl_operan
     return ncnn_reshape(im, x, 1, &channels);
 }
 
-/* What adaptive pools come to where the output divides the input. */
+/* Adaptive pools become these where the output divides the input. */
 static struct tdl_operand *adaptive_pool(struct ncnn_import *im, const struct ncnn_layer *l,
                                          struct tdl_operand *x)
 {

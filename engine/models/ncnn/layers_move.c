@@ -67,7 +67,7 @@ static struct tdl_operand *add_reshape(struct ncnn_import *im, const struct ncnn
     for (uint32_t i = 0; i < in->rank; i++)
         count *= in->shape[i];
     for (uint32_t i = 0; i < rank; i++) {
-        const uint32_t inner = rank - i; /* the same dimension of the input */
+        const uint32_t inner = rank - i; /* keeps the dimension of the input */
 
         if (sizes[i] == 0 && inner <= in->rank)
             sizes[i] = (int32_t)in->shape[in->rank - inner];
@@ -87,7 +87,7 @@ static struct tdl_operand *add_reshape(struct ncnn_import *im, const struct ncnn
     return ncnn_reshape(im, x, rank + first, shape);
 }
 
-/* Which dimension goes where, outermost first. */
+/* The order of dimensions, outermost first. */
 static struct tdl_operand *add_permute(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     static const uint32_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},

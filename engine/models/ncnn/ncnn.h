@@ -15,7 +15,7 @@
 #define NCNN_MAX_ARGS 64   /* bottoms or tops of a layer */
 #define NCNN_MAX_PARAMS 32 /* numbers of parameters are below this */
 #define NCNN_MAX_VALUES 64 /* in all arrays of a layer */
-#define NCNN_UNSET (-233)  /* what ncnn's files say for "not given" */
+#define NCNN_UNSET (-233)  /* "not given" in ncnn's files */
 
 /* A cursor over text that has no end of its own. */
 struct ncnn_text {
@@ -31,8 +31,8 @@ struct ncnn_layer {
     uint32_t bottoms[NCNN_MAX_ARGS], tops[NCNN_MAX_ARGS];
     struct {
         bool set;
-        double number;         /* of a scalar */
-        uint32_t first, count; /* of an array, in `values` */
+        double number;         /* value of a scalar */
+        uint32_t first, count; /* count of an array, in `values` */
     } params[NCNN_MAX_PARAMS];
     double values[NCNN_MAX_VALUES];
     uint32_t value_count;
@@ -56,7 +56,7 @@ struct ncnn_import {
     struct ncnn_blob *blobs;
     uint32_t *slots; /* numbers of blobs + 1 by their names, 0 where there is none */
     uint32_t blob_count, blob_capacity, slot_count;
-    const struct ncnn_layer *layer; /* that is being added */
+    const struct ncnn_layer *layer; /* the layer being added */
     const struct ncnn_row *row;     /* its */
 };
 
@@ -93,7 +93,7 @@ bool ncnn_find_blob(struct ncnn_import *im, const char *name, uint32_t length, b
  * NULL with the builder in error. */
 struct tdl_operand *ncnn_weights(struct ncnn_import *im, bool tagged, uint32_t rank,
                                  const uint32_t *shape);
-/* The same as plain numbers; memory is the builder's, or the file's. */
+/* Reads weights as plain numbers; memory is the builder's, or the file's. */
 const float *ncnn_floats(struct ncnn_import *im, bool tagged, uint64_t count);
 /* `count` numbers for each channel of `x`, or for each element of a vector; memory of
  * malloc() that becomes the builder's, or NULL. */

@@ -38,7 +38,7 @@ static uint32_t word_at(const uint8_t *bytes)
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-/* What lies next, in *out_half if these are halves. */
+/* The next weights, with *out_half if these are halves. */
 static const uint8_t *take_numbers(struct ncnn_import *im, bool tagged, uint64_t count,
                                    bool *out_half)
 {

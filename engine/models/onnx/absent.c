@@ -54,7 +54,7 @@ struct tdl_operand *onnx_exists(struct onnx_import *im, struct tdl_operand *indi
 /* The result of arithmetic, ONNX_ABSENT where one of the inputs is of no row. */
 static int32_t compute(struct onnx_import *im, struct tdl_operand **result)
 {
-    const uint32_t first = !strcmp(im->node.row->name, "Where"); /* behind the condition */
+    const uint32_t first = !strcmp(im->node.row->name, "Where"); /* outputs follow the condition */
     int32_t mark = 0;
 
     for (uint32_t i = first; *result && i < im->node.input_count; i++) {

@@ -31,7 +31,7 @@ bool onnx_has(const struct onnx_import *im, const char *name)
     return onnx_attribute(im, name, &attribute);
 }
 
-/* What the schema calls a kind, by the number of the field with its value. */
+/* The schema's name of a kind, by the number of the field with its value. */
 static const struct {
     uint32_t field, kind;
     const char *name;

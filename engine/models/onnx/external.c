@@ -53,7 +53,7 @@ static const struct onnx_file *find_file(struct onnx_import *im, const struct on
                         location.size);
         return NULL;
     }
-    /* What a terminal would obey is refused with folders and the like. */
+    /* Text that a terminal would obey is refused with folders and the like. */
     snprintf(name, sizeof(name), "%.*s", (int)location.size, (const char *)location.data);
     return add_file(im, &key, name);
 }

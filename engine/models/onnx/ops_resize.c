@@ -46,7 +46,7 @@ static double source(const struct resize *r, uint32_t axis, uint32_t i)
 
     switch (r->way) {
     case ALIGN_CORNERS:
-        /* Of the size as the scale gives it, unrounded. */
+        /* Coordinates by the size as the scale gives it, unrounded. */
         return scale * in > 1 ? i * (in - 1) / (scale * in - 1) : 0;
     case ASYMMETRIC:
         return i / scale;
@@ -78,7 +78,7 @@ static double nearest(double x, uint32_t rounding)
     }
 }
 
-/* Of a pixel at a distance: a tent, or Keys' cubic convolution. */
+/* The weight of a pixel at a distance: a tent, or Keys' cubic convolution. */
 static double kernel(const struct resize *r, double distance)
 {
     const double d = fabs(distance), a = r->cubic;
@@ -244,8 +244,8 @@ static bool fit(struct onnx_import *im, struct resize *r, const uint32_t *axes, 
     return true;
 }
 
-/* Of scales whose product is no whole number, exporters may have had more digits than the
- * file: sizes that it declares decide, if all of them are near. */
+/* Where the product of scales is no whole number, exporters may have had more digits than
+ * the file: sizes that it declares decide, if all of them are near. */
 static bool fit_declared(struct onnx_import *im, struct resize *r)
 {
     uint32_t declared[TDL_MAX_RANK];
@@ -281,7 +281,7 @@ static bool read_roi(struct onnx_import *im, struct resize *r, const uint32_t *a
     return true;
 }
 
-/* What the inputs say; older versions have one list of scales behind the picture. */
+/* Reads the inputs; older versions have one list of scales behind the picture. */
 static bool read_sizes(struct onnx_import *im, struct resize *r)
 {
     const uint32_t scales = im->opset < 11 ? 1 : 2;

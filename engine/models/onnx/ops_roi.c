@@ -51,7 +51,7 @@ static O edge(const struct grid *g, O rois, uint32_t i)
     return tdl_builder_linear(b, tdl_builder_slice(b, rois, &p), g->scale, g->offset);
 }
 
-/* Where the points lie along an axis (0: y), [regions, points]. */
+/* The places of the points along an axis (0: y), [regions, points]. */
 static O points(const struct grid *g, O rois, uint32_t axis)
 {
     struct tdl_builder *b = g->im->builder;

@@ -166,7 +166,7 @@ static bool add_eye_like(struct onnx_import *im)
         return false;
     if (desc.rank != 2)
         return tdl_kit_damaged(&im->kit, "a matrix of %u dimensions", desc.rank);
-    /* What is both on and above the diagonal, and on and below. */
+    /* Elements both on and above the diagonal, and on and below. */
     ones = tdl_builder_expand(im->builder, tdl_kit_number(&im->kit, desc.dtype, 1), 2, desc.shape);
     for (uint32_t i = 0; i < 2; i++)
         ones = tdl_builder_triangular(
@@ -206,7 +206,7 @@ static bool give_outputs(struct onnx_import *im, const struct tdl_pb *graph)
     return true;
 }
 
-/* Of two graphs the one that the condition chooses, which must be known. */
+/* Adds the one of two graphs that the condition chooses, which must be known. */
 static bool add_if(struct onnx_import *im)
 {
     int64_t condition;

@@ -14,7 +14,7 @@ struct order {
     struct tdl_pb *nodes;
     uint8_t *states;
     uint32_t *stack;      /* nodes that wait for the one above them */
-    struct tdl_pb *rests; /* what each of the stack has not looked at yet */
+    struct tdl_pb *rests; /* inputs that each of the stack has not looked at yet */
     uint32_t count;
     struct tdl_map writers; /* nodes by the names of their outputs */
 };
@@ -45,7 +45,7 @@ static bool collect(struct onnx_import *im, const struct tdl_pb *graph, uint32_t
             if (h.number != ONNX_NODE_OUTPUT || h.in.size == 0)
                 continue;
             const struct onnx_name key = onnx_name_key(im, &h.in);
-            /* Of two that write one name the second is refused when it is added. */
+            /* The second of two that write one name is refused when it is added. */
             if (!tdl_map_find(&o->writers, &key, sizeof(key)) &&
                 !tdl_map_add(&o->writers, &key, sizeof(key), i))
                 return tdl_kit_fail_memory(&im->kit);

@@ -24,14 +24,14 @@
 struct tdl_pb {
     const uint8_t *data;
     size_t size;
-    bool broken; /* what was wrong ended the message */
+    bool broken; /* a fault ended the message */
 };
 
 struct tdl_pb_field {
     uint32_t number;
     uint8_t type;     /* the wire's */
-    uint64_t value;   /* of varints and fixed numbers, their bits */
-    struct tdl_pb in; /* of what has a length */
+    uint64_t value;   /* bits of varints and fixed numbers */
+    struct tdl_pb in; /* bytes of a field with a length */
 };
 
 /* The next field; false at the end, and where the message is broken. */
@@ -42,7 +42,7 @@ bool tdl_pb_is(const struct tdl_pb *string, const char *text);
 bool tdl_pb_equal(const struct tdl_pb *a, const struct tdl_pb *b);
 /* The string as text, cut to what fits, with '?' for what no terminal should see. */
 const char *tdl_pb_text(const struct tdl_pb *string, char *text, size_t size);
-/* Likewise a name by which callers go on: only control characters are '?'. */
+/* Gives a name by which callers go on: only control characters are '?'. */
 const char *tdl_pb_name(const struct tdl_pb *string, char *text, size_t size);
 
 /*

@@ -135,7 +135,7 @@ static bool read_shape(struct onnx_import *im, const int64_t *dims, size_t rank,
     return true;
 }
 
-/* Where the bytes are if they are in another file. */
+/* The place of the bytes if they are in another file. */
 static void read_external(const struct tdl_pb *message, struct onnx_tensor *t)
 {
     struct tdl_pb entry = *message, key = {0}, value = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the names of an ONNX graph stand for, and inputs and outputs of nodes. */
+/* Values by the names of an ONNX graph, and inputs and outputs of nodes. */
 #include "onnx.h"
 
 #include "shape.h"

@@ -99,7 +99,7 @@ static bool add_merge(struct tfjs_import *im)
     return true;
 }
 
-/* Its condition chooses one of two outputs. */
+/* The node's condition chooses one of two outputs. */
 static bool add_switch(struct tfjs_import *im)
 {
     const struct tfjs_value *v = tfjs_in_value(im, 0);
@@ -115,7 +115,7 @@ static bool add_switch(struct tfjs_import *im)
     return tfjs_int_at(im, 1, &taken) && tfjs_give_value(im, taken != 0, v);
 }
 
-/* What layers need beside their weights is in the node itself. */
+/* The needs of layers beside their weights are in the node itself. */
 static bool add_own_constant(struct tfjs_import *im)
 {
     const json_t *numbers = json_object_get(im->node->json, "numbers");

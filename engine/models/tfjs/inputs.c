@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What goes into a graph model and comes out, by the names of its signature. */
+/* Inputs and outputs of a graph model, by the names of its signature. */
 #include "tfjs.h"
 
 #include <stdio.h>
@@ -84,7 +84,7 @@ static bool read_placeholder(struct tfjs_import *im, const struct tfjs_node *n, 
 
 /* -------------------------------------------------------------------- inputs */
 
-/* It as operators of TensorFlow.js see it: NHWC, bytes as int32. */
+/* The picture as operators of TensorFlow.js see it: NHWC, bytes as int32. */
 static bool settle_input(struct tfjs_import *im, struct tfjs_node *n, struct tdl_operand *x,
                          enum tdl_dtype dtype)
 {

@@ -109,7 +109,7 @@ static const struct tfjs_layer_row *find_row(const char *type)
     return NULL;
 }
 
-/* Of call `call` of a layer; the first has the layer's own name. */
+/* The name of call `call` of a layer; the first has the layer's own name. */
 static void output_name(const char *layer, int64_t call, char to[TDL_KIT_NAME])
 {
     if (call == 0)

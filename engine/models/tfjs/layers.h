@@ -25,7 +25,7 @@ struct tfjs_lower {
 struct tfjs_layer_row {
     const char *type;
     const char *(*add)(struct tfjs_lower *l);
-    const char *op; /* of the functions that several rows have */
+    const char *op; /* detail of functions that several rows have */
 };
 extern const struct tfjs_layer_row tfjs_layers[];
 
@@ -33,7 +33,7 @@ extern const struct tfjs_layer_row tfjs_layers[];
  * NULL. Its name; NULL with the builder in error, as where `a` is. */
 const char *tfjs_lower_node(struct tfjs_lower *l, const char *op, const char *a, const char *b,
                             json_t *attributes);
-/* The same of three to five inputs. */
+/* Adds a node of three to five inputs. */
 const char *tfjs_lower_many(struct tfjs_lower *l, const char *op, const char *const *inputs,
                             uint32_t count, json_t *attributes);
 /* Constants: int32 of rank 1, and a float32 scalar. */
@@ -42,7 +42,7 @@ const char *tfjs_lower_number(struct tfjs_lower *l, double value);
 /* The layer's weights of that name ("kernel"), as a constant; NULL without an error where
  * there are none. */
 const char *tfjs_lower_weights(struct tfjs_lower *l, const char *what);
-/* What an activation of Keras's makes of it. */
+/* Applies an activation of Keras's. */
 const char *tfjs_lower_activation(struct tfjs_lower *l, const char *activation, const char *x);
 /* For what is not to be had: NULL for convenience. */
 const char *tfjs_lower_fail(struct tfjs_lower *l, const char *what);

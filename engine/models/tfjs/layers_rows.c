@@ -188,7 +188,7 @@ static const char *add_separable(struct tfjs_lower *l)
                                                bytes(is_first(l) ? "NCHW" : "NHWC"))));
 }
 
-/* Of pictures, height and width times a pair of numbers, plus another. */
+/* Numbers of pictures: height and width times a pair of numbers, plus another. */
 static const char *size_times(struct tfjs_lower *l, const char *x, const int64_t times[2],
                               const int64_t more[2])
 {

@@ -6,7 +6,7 @@
 
 enum kind { FULL, DEPTHWISE };
 
-/* Of a convolution in blocks: where pixels of a block are pictures, neighbours there are a
+/* A convolution in blocks: where pixels of a block are pictures, neighbours there are a
  * block apart here. */
 static bool dilate(struct tfjs_import *im, const struct tfjs_value *v, const uint32_t *window,
                    struct tdl_conv2d_params *params)
@@ -144,7 +144,7 @@ static bool crop(struct tfjs_import *im, const struct tdl_operand *x, const uint
         int64_t cut = full - out;
         bool ok = out >= 1 && out <= INT32_MAX;
 
-        if (given || !same) { /* what is beyond the windows is zeros */
+        if (given || !same) { /* pixels beyond the windows are zeros */
             const int64_t pads = (int64_t)params->pad[2 * i] + params->pad[2 * i + 1];
 
             ok = ok && out >= full - pads && out < full - pads + stride;

@@ -6,7 +6,7 @@
 
 /* ----------------------------------------------------------------------- two */
 
-/* Of two types it is the wider one, as in TensorFlow.js: bool, int32, float32. */
+/* The result has the wider of two types, as in TensorFlow.js: bool, int32, float32. */
 static bool read_two(struct tfjs_import *im, struct tdl_operand **a, struct tdl_operand **b)
 {
     *a = tfjs_in(im, 0);
@@ -55,7 +55,7 @@ static bool add_floor_divide(struct tfjs_import *im)
     return read_two(im, &x, &y) && tfjs_give(im, floor_ratio(im, x, y));
 }
 
-/* What is left, with the sign of the divisor. */
+/* The remainder, with the sign of the divisor. */
 static bool add_floor_mod(struct tfjs_import *im)
 {
     struct tdl_builder *b = tfjs_b(im);

@@ -27,7 +27,7 @@ static bool add_pool(struct tfjs_import *im)
     return tfjs_give(im, x);
 }
 
-/* Of integers it gives floats. */
+/* Integers give floats. */
 static bool add_resize(struct tfjs_import *im)
 {
     const bool corners = tfjs_bool(im, "align_corners"), half = tfjs_bool(im, "half_pixel_centers");

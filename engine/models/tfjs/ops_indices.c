@@ -6,7 +6,7 @@
 
 #define MOST_CLASSES 65536
 
-/* Behind the batch dimensions, which go in step, an index is a tuple of one. */
+/* After the batch dimensions, which go in step, an index is a tuple of one. */
 static struct tdl_operand *gather_in_step(struct tfjs_import *im, struct tdl_operand *x,
                                           struct tdl_operand *indices, uint32_t batch)
 {

@@ -6,7 +6,8 @@
 
 /* -------------------------------------------------------------------- matrices */
 
-/* Of integers: exact where there is nothing to add up, as in tables of places. */
+/* A product of integers is exact where there is nothing to add up, as in tables of
+ * places. */
 static struct tdl_operand *integer_product(struct tfjs_import *im, struct tdl_operand *a,
                                            struct tdl_operand *b)
 {
@@ -103,7 +104,7 @@ static struct tdl_operand *reduce(struct tfjs_import *im, struct tdl_operand *x,
     return params->keep_dimensions ? x : tfjs_reshape(im, x, 2, flat);
 }
 
-/* Of nothing: no sum, and a product of 1. */
+/* An empty reduction: no sum, and a product of 1. */
 static bool reduce_empty(struct tfjs_import *im)
 {
     const struct tfjs_value *v = tfjs_in_value(im, 0);

@@ -7,8 +7,8 @@
 
 /* ------------------------------------------------------------ joined and parted */
 
-/* Those of inputs `first` and on that have elements: `count` of them in memory that the
- * builder owns. NULL with the builder in error. */
+/* Collects those of inputs `first` and on that have elements: `count` of them in memory
+ * that the builder owns. NULL with the builder in error. */
 static struct tdl_operand **read_many(struct tfjs_import *im, uint32_t first, uint32_t end,
                                       uint32_t *out_count)
 {
@@ -237,7 +237,7 @@ static int64_t take(struct tfjs_import *im, const struct entries *e, uint32_t i,
     return (count + llabs((int64_t)params->step[d]) - 1) / llabs((int64_t)params->step[d]);
 }
 
-/* Which dimensions the entries are about; those that an ellipsis skips stay whole. */
+/* The dimensions that the entries are about; those that an ellipsis skips stay whole. */
 static bool walk_entries(struct tfjs_import *im, const struct entries *e,
                          const struct tdl_tensor_params *in, struct tdl_slice_params *params,
                          struct tdl_tensor_params *out)
@@ -429,7 +429,7 @@ static bool read_blocks(struct tfjs_import *im, uint32_t rank, uint32_t *block,
     return read_borders(im, 2, *out_spatial, before, after);
 }
 
-/* Of pictures nothing is moved yet: a convolution may make a dilation of it. */
+/* Pictures are not moved yet: a convolution may make a dilation of it. */
 static bool add_space_to_batch(struct tfjs_import *im)
 {
     struct tdl_operand *x = tfjs_in(im, 0);

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_NUMBERS 65536 /* of a range */
+#define MOST_NUMBERS 65536 /* bound of a range */
 
-/* What it is, with elements or without. */
+/* The operand, with elements or without. */
 static bool read_desc(struct tfjs_import *im, struct tdl_tensor_params *out)
 {
     const struct tfjs_value *v = tfjs_in_value(im, 0);
@@ -73,7 +73,7 @@ static bool give_reshaped(struct tfjs_import *im, uint32_t rank, const uint32_t 
             return tdl_kit_damaged(&im->kit, "elements of nothing");
         return tfjs_give_empty(im, 0, &empty);
     }
-    if (v->data) { /* the same weights under another shape */
+    if (v->data) { /* shares the weights under another shape */
         struct tdl_tensor_params desc = {.dtype = tdl_kit_desc(v->operand)->dtype, .rank = rank};
 
         memcpy(desc.shape, shape, rank * sizeof(*shape));

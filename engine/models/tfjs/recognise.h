@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a TensorFlow.js model looks like from outside, with its reader and without. */
+/* Marks of a TensorFlow.js model from outside, with its reader and without. */
 #ifndef TDL_TFJS_RECOGNISE_H
 #define TDL_TFJS_RECOGNISE_H
 

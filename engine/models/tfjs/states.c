@@ -118,7 +118,7 @@ bool tfjs_try_states(struct tfjs_import *im)
     im->trial = false;
     im->kit = kit;
     tfjs_forget_values(im);
-    /* What has a rank may not be what one element each is a guess for. */
+    /* One element each is a guess only for states without a rank. */
     if (tdl_builder_status(trial) != TDL_OK && (any_rank || !open))
         tdl_kit_fail(&im->kit, tdl_builder_status(trial), "%s", tdl_builder_error(trial));
     tdl_builder_destroy(&trial);

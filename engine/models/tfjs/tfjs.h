@@ -14,11 +14,11 @@
 
 #include <jansson.h>
 
-/* What an output of a node is. */
+/* Kinds of a node's output. */
 struct tfjs_value {
     struct tdl_operand *operand; /* NULL: without elements */
     bool given;
-    struct tdl_tensor_params empty; /* of one without elements */
+    struct tdl_tensor_params empty; /* shape of one without elements */
     const void *data;               /* the elements of a constant of the file */
     /* Not 0: the value is SpaceToBatchND of the operand by this block, which a convolution
      * and BatchToSpaceND behind it turn into a dilation. */
@@ -32,7 +32,7 @@ struct tfjs_node {
     uint32_t data_inputs;
     enum { TFJS_WAITING, TFJS_BEGUN, TFJS_DONE } state;
     uint32_t looked_at; /* inputs whose nodes are done */
-    bool dead;          /* of a branch that is not taken */
+    bool dead;          /* belongs to a branch that is not taken */
     struct tfjs_value *values;
     uint32_t value_count;
 };
@@ -72,7 +72,7 @@ struct tfjs_import {
     struct tfjs_state *states;
     uint32_t state_count;
     bool trial;             /* only shapes are of interest */
-    struct tfjs_node *node; /* that is being added */
+    struct tfjs_node *node; /* the node being added */
     const struct tfjs_row *row;
 };
 
@@ -121,7 +121,7 @@ void tfjs_copy_name(const char *from, char to[TDL_KIT_NAME]);
 bool tfjs_try_states(struct tfjs_import *im);
 /* The state of an input of the signature, or NULL. */
 struct tfjs_state *tfjs_find_state(struct tfjs_import *im, const char *key);
-/* Behind the outputs: are they what the trial told? */
+/* Call after the outputs: are they what the trial told? */
 bool tfjs_check_states(struct tfjs_import *im);
 
 /* --------------------------------------------------------------- layers.c */
@@ -144,7 +144,7 @@ struct tfjs_node *tfjs_find_node(struct tfjs_import *im, const char *reference,
                                  uint32_t *out_index);
 /* Input `i` of the node. NULL with the builder in error, also where it has no elements. */
 struct tdl_operand *tfjs_in(struct tfjs_import *im, uint32_t i);
-/* The same, whatever it is; NULL with the builder in error. */
+/* Gives the input, whatever it is; NULL with the builder in error. */
 struct tfjs_value *tfjs_in_value(struct tfjs_import *im, uint32_t i);
 bool tfjs_is_empty(struct tfjs_import *im, uint32_t i);
 /* Input `i` as numbers that are known now; none where it has no elements. False with the
@@ -168,7 +168,7 @@ bool tfjs_give_value(struct tfjs_import *im, uint32_t i, const struct tfjs_value
 /* tdl_builder_reshape(); the result is NHWC. */
 struct tdl_operand *tfjs_reshape(struct tfjs_import *im, struct tdl_operand *x, uint32_t rank,
                                  const uint32_t *shape);
-/* Of four dimensions under the layout that operators expect. NULL stays NULL. */
+/* Makes it four dimensions under the layout that operators expect. NULL stays NULL. */
 struct tdl_operand *tfjs_nhwc(struct tfjs_import *im, struct tdl_operand *x);
 static inline uint32_t tfjs_rank(const struct tdl_operand *x)
 {

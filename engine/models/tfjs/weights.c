@@ -40,7 +40,7 @@ static bool read_type(struct tfjs_import *im, json_t *spec, struct tfjs_weight *
     return true;
 }
 
-/* What the converter made smaller: halves, or numbers with a scale. */
+/* Weights that the converter made smaller: halves, or numbers with a scale. */
 static bool read_quantization(struct tfjs_import *im, json_t *spec, struct tfjs_weight *w)
 {
     json_t *q = json_object_get(spec, "quantization");

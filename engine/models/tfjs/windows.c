@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define MOST 32767 /* of a stride, a window or a padding */
+#define MOST 32767 /* bound of a stride, a window or a padding */
 
 static bool is_nchw(const struct tfjs_import *im)
 {

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is made of constants, in sizes of the file: int8 weights four times, and once more
- * for depthwise convolutions; twice that where there is int4. */
+/* Budget for constants that are made, in sizes of the file: int8 weights four times, and
+ * once more for depthwise convolutions; twice that where there is int4. */
 #define MADE_TIMES 8
-#define SPARSE_TIMES 8 /* of a dozen numbers one is there */
+#define SPARSE_TIMES 8 /* one of a dozen numbers is there */
 
 /* Different constants have different bytes, but nothing in the format says
  * so; and the same ones can be read in many shapes. */
@@ -229,7 +229,8 @@ static struct tdl_operand *factors(struct tflite_import *im, const struct tflite
                   : NULL;
 }
 
-/* Of the numbers as they lie there: once, however many tensors are the same constant. */
+/* Makes a constant of the numbers as they lie there: once, however many tensors are the
+ * same constant. */
 static struct tdl_operand *scaled(struct tflite_import *im, const struct tflite_tensor *t,
                                   struct tdl_operand *numbers)
 {

@@ -51,7 +51,7 @@ int32_t tdl_fb_i32(struct tdl_flatbuffer *fb, const struct tdl_fb_table *table, 
                    int32_t fallback);
 uint64_t tdl_fb_u64(struct tdl_flatbuffer *fb, const struct tdl_fb_table *table, uint32_t field,
                     uint64_t fallback);
-/* Whether the field is stored at all. */
+/* TRUE where the field is stored at all. */
 bool tdl_fb_has(struct tdl_flatbuffer *fb, const struct tdl_fb_table *table, uint32_t field);
 
 struct tdl_fb_table tdl_fb_sub_table(struct tdl_flatbuffer *fb, const struct tdl_fb_table *table,
@@ -65,7 +65,7 @@ const char *tdl_fb_string(struct tdl_flatbuffer *fb, const struct tdl_fb_table *
 
 /* Elements; an index past the end is an error of the file. */
 int64_t tdl_fb_vector_i64(struct tdl_flatbuffer *fb, const struct tdl_fb_vector *vector,
-                          uint32_t index); /* of elements of 8 bytes */
+                          uint32_t index); /* for elements of 8 bytes */
 float tdl_fb_vector_f32(struct tdl_flatbuffer *fb, const struct tdl_fb_vector *vector,
                         uint32_t index);
 int32_t tdl_fb_vector_i32(struct tdl_flatbuffer *fb, const struct tdl_fb_vector *vector,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What TensorFlow Lite calls its operators and types. */
+/* TensorFlow Lite's names of operators and types. */
 #include "tflite.h"
 
 /* In the order of the schema's enum BuiltinOperator, up to where the list of

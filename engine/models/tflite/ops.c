@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of operators share: readers of options and of inputs. */
+/* Helpers of the files of operators: readers of options and of inputs. */
 #include "ops.h"
 
 #include <string.h>

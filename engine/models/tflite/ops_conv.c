@@ -53,7 +53,7 @@ static bool transpose_depthwise(struct tflite_import *im, struct tflite_tensor *
     filter->data = memory;
     filter->shape[0] = channels;
     filter->shape[3] = 1;
-    if (filter->axis == 0 || filter->axis == 3) /* of scales */
+    if (filter->axis == 0 || filter->axis == 3) /* count of scales */
         filter->axis = 3 - filter->axis;
     return true;
 }

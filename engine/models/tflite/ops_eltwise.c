@@ -65,7 +65,7 @@ static struct tdl_operand *floor_mod(struct tdl_builder *b, struct tdl_operand *
     return q ? tdl_builder_sub(b, x, q) : NULL;
 }
 
-enum { ACTIVATES = 1 }; /* its options name a fused activation */
+enum { ACTIVATES = 1 }; /* the options name a fused activation */
 
 static bool add_binary(struct tflite_import *im, const struct tflite_op *op)
 {

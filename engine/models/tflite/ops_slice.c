@@ -63,7 +63,7 @@ static int64_t clamp_place(int64_t place, int64_t size, bool forwards)
     return place < -1 ? -1 : place > size - 1 ? size - 1 : place;
 }
 
-/* What entry `i` takes of a dimension of `size`. */
+/* The elements that entry `i` takes of a dimension of `size`. */
 static bool take(struct tflite_import *im, const struct entries *e, uint32_t i, int64_t size,
                  struct tdl_slice_params *params, uint32_t dimension)
 {
@@ -86,7 +86,7 @@ static bool take(struct tflite_import *im, const struct entries *e, uint32_t i, 
     return true;
 }
 
-/* Which dimensions the entries are about; those that an ellipsis skips stay whole. In
+/* The dimensions that the entries are about; those that an ellipsis skips stay whole. In
  * *out_shape the output's, without those that go, 0 where the slice says how many. */
 static bool walk_entries(struct tflite_import *im, const struct entries *e,
                          const struct tdl_tensor_params *in, struct tdl_slice_params *params,
@@ -160,7 +160,7 @@ static bool add_reverse(struct tflite_import *im, const struct tflite_op *op)
 
 /* --------------------------------------------------------------- by an index */
 
-/* Behind the batch dimensions, which go in step, an index is a tuple of one. */
+/* After the batch dimensions, which go in step, an index is a tuple of one. */
 static struct tdl_operand *gather_in_step(struct tflite_import *im, struct tdl_operand *x,
                                           struct tdl_operand *indices, uint32_t batch)
 {
@@ -297,7 +297,7 @@ static bool add_one_hot(struct tflite_import *im, const struct tflite_op *op)
 
 /* ---------------------------------------------------------- blocks and batches */
 
-/* What stands round the input before, or is cut off after. */
+/* Borders that stand round the input before, or are cut off after. */
 static struct tdl_operand *put_border(struct tflite_import *im, struct tdl_operand *x,
                                       const int32_t *border, uint32_t spatial, bool cut)
 {

@@ -13,7 +13,7 @@
 #define TFLITE_MAX_ARGS 64  /* inputs or outputs that a supported operator has */
 #define TFLITE_MAX_KNOWN 64 /* numbers of a list of sizes, axes and the like */
 
-/* What the file says about one tensor. */
+/* The file's description of one tensor. */
 struct tflite_tensor {
     const char *name; /* "" when it has none */
     uint8_t type;     /* enum tflite_type */
@@ -28,7 +28,7 @@ struct tflite_tensor {
     bool sparse;         /* as they lie in the file, which tflite_get_constant() mends */
 };
 
-/* What the importer knows about one tensor while it walks the operators. */
+/* The importer's knowledge of one tensor while it walks the operators. */
 struct tflite_value {
     struct tdl_operand *operand; /* NULL until made */
     int32_t source;              /* the constant that a DEQUANTIZE made it from, + 1; 0: none */
@@ -42,8 +42,8 @@ struct tflite_import {
     struct tdl_fb_vector codes, buffers, tensors, operators;
     struct tdl_fb_vector inputs, outputs;
     struct tflite_value *values; /* one per tensor */
-    /* What was made of constants, to be used by all operators that read them:
-     * by struct tflite_made. */
+    /* Constants that were made, to be used by all operators that read them: by struct
+     * tflite_made. */
     struct tdl_map made;
     uint64_t made_bytes;
     bool has_int4, has_sparse; /* among what was made */
@@ -117,7 +117,7 @@ struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index);
 /* The constant behind a tensor, looking through DEQUANTIZE. False when it is
  * not constant or damaged, with the builder in error. */
 bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
-/* The same, a quantised one as float32, or where it is large as int8 or uint8. */
+/* Gives the input, a quantised one as float32, or where it is large as int8 or uint8. */
 bool tflite_get_weights(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
 /* sparse.c: the data of a sparse constant as those of a dense one. */
 bool tflite_densify(struct tflite_import *im, const struct tdl_fb_table *sparsity,
@@ -128,7 +128,7 @@ bool tflite_integers(const struct tflite_tensor *constant, int64_t *out);
  * after a check of its type and shape against the file's. */
 bool tflite_set_output_at(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
                           struct tdl_operand *operand);
-/* The same for the one output. */
+/* Checks the one output. */
 bool tflite_set_output(struct tflite_import *im, const struct tflite_op *op,
                        struct tdl_operand *operand);
 /* A tensor that nothing was made of yet; false with the builder in error. */

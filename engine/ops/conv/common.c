@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the rows of the convolution table share. */
+/* Helpers of the rows of the convolution table. */
 #include "conv.h"
 
 #include <math.h>

@@ -132,7 +132,7 @@ struct tdl_window_part tdl_conv_window(const struct tdl_conv_geometry *g);
  * the whole of the implicit row, the last step of im2col, the middle one of
  * Winograd. Rows of a are channels in packs, for every tap of the window. */
 struct tdl_conv_gemm {
-    struct tdl_conv_geometry g; /* of what is multiplied; 1×1 for a plain product */
+    struct tdl_conv_geometry g; /* kernel of the product; 1×1 for a plain product */
     uint32_t batches;           /* products with weights of their own; else 1 */
     bool wide;                  /* float32 in, float32 out, nothing added */
     struct tdl_operand *in, *out, *residual;

@@ -29,7 +29,7 @@ static const struct tdl_conv_variant variants[] = {
     {"64x32", {64, 32, 2, 1, 8}},
 };
 
-/* Of large images there are workgroups enough, and their sums are not worth their memory. */
+/* Large images have workgroups enough, and their sums are not worth their memory. */
 enum { MAX_SUM_BYTES = 64 << 20 };
 
 static uint32_t threads(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
@@ -83,7 +83,7 @@ static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_var
            divides(size, v->v[1] * v->v[4]) && (smallest || g->out.c * 2 > v->v[1]);
 }
 
-/* What a step takes even where nothing else runs, ns (measured on H100 and H200); there are
+/* Time of a step even where nothing else runs, ns (measured on H100 and H200); there are
  * two more at the beginning and the end. */
 static double step_time(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
@@ -120,7 +120,7 @@ static uint16_t half_of(float value)
     return tdl_float_to_half(fmaxf(-65504, fminf(65504, value)));
 }
 
-/* Of the filter of a transposed convolution. */
+/* Packs the filter of a transposed convolution. */
 static float block_weight(const struct tdl_conv_geometry *g, const struct tdl_conv_blocks *blocks,
                           const float *f, uint32_t column, uint32_t i)
 {

@@ -112,7 +112,7 @@ void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct
     tdl_plan_shared(step, shared_bytes(v));
     struct tdl_weights_key key =
         tdl_conv_weights_key(g, n, (uintptr_t)weight, rows, columns, m->batches);
-    if (m->wide) /* it is added later */
+    if (m->wide) /* the bias is added later */
         key.constants[1] = NULL;
     float *w = tdl_plan_weights(plan, step, 1, ((uint64_t)m->batches * rows + 1) * columns, &key);
     if (w && m->prepare && !m->prepare(data)) {
@@ -149,7 +149,7 @@ static bool implicit_accepts(const struct tdl_conv_geometry *g, const struct tdl
 
 static double implicit_cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
-    /* What fills up the last pack of each tap is multiplied, too. */
+    /* The filling of each tap's last pack is multiplied, too. */
     const double filled = g->in_per_group / (tdl_packs(g->in_per_group) * 4.0);
     return tdl_conv_gemm_cost(g, v, tdl_conv_macs(g) / filled, tdl_conv_bytes(g), g->in.n,
                               tdl_conv_pixels(g), tdl_conv_taps(g));

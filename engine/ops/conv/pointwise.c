@@ -110,7 +110,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     struct tdl_operand *by = n->attr.conv.pre != TDL_PRE_NONE ? n->inputs[TDL_CONV_GATE] : NULL;
     const struct tdl_gate_part gate = tdl_gate_inside(by);
     struct tile t = choose_tile(g, v, n->means || gate.gate_packs);
-    if (gate.gate_packs) /* which many make sooner */
+    if (gate.gate_packs) /* many invocations make these sooner */
         t.local = TDL_MIN(TDL_MAX(t.local, 128), g->device->max_workgroup_invocations);
     if (n->means) /* few workgroups, whose means are read for the mean of all */
         t.local = TDL_MIN(TDL_GATE_PIXELS, g->device->max_workgroup_invocations);

@@ -20,7 +20,7 @@ static struct tdl_candidate candidate(const struct tdl_conv_algorithm *row,
     return (struct tdl_candidate){row->name, v->name, cost, row, v};
 }
 
-/* What decides between candidates, in words: the key of the tuning file. */
+/* The facts that decide between candidates, in words: the key of the tuning file. */
 static void describe(const struct tdl_conv_geometry *g, char *text, size_t size)
 {
     snprintf(

@@ -44,7 +44,8 @@ static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_var
 
 static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v, uint32_t m)
 {
-    /* Of both transforms, where there are too few tiles to hide them; measured on an H100. */
+    /* Time of both transforms, where there are too few tiles to hide them; measured on an
+     * H100. */
     enum { TRANSFORM_LOADS = 110 };
     uint32_t positions = (m + 2) * (m + 2), tiles = tiles_of(g, m);
     double in = (double)scratch_bytes(g, m, g->in.c), out = (double)scratch_bytes(g, m, g->out.c);
@@ -70,7 +71,8 @@ static void transform_pair(const double (*G)[3], uint32_t a, const double taps[9
                          columns[y][2] * G[x][2]);
 }
 
-/* Of every pair, [position][in][out]: in the order in which they are asked for. */
+/* The filter of every pair, [position][in][out]: in the order in which they are asked
+ * for. */
 static float *transform_filter(const struct tdl_conv_geometry *g, const float *f, uint32_t m)
 {
     const uint32_t a = m + 2;
