@@ -12,7 +12,7 @@ import sys
 
 TOPS = ("debian", "doc", "engine", "gst", "pipelines", "shaders", "tests")
 MEAN = 18  # words in a sentence of a page
-HEADLESS = 0.16  # of the comments of engine/ and gst/
+HEADLESS = 0.07  # of the comments of engine/ and gst/
 
 # Files that prose may name though the tree has none: made by the build, or of others.
 ELSEWHERE = {
