@@ -201,7 +201,7 @@ static guint limit(const struct gst_tdl_batcher *b, const struct gst_tdl_round *
     return most;
 }
 
-/* Does this member bring a frame while `round` waits: two elements in a row, or behind a
+/* A member may bring a frame while `round` waits: two elements in a row, or behind a
  * tee without queues, have one thread, and what waits in the one keeps the other from its
  * frame. */
 static gboolean may_come(const struct gst_tdl_batch_slot *batch_slot,

@@ -151,7 +151,7 @@ static gboolean is_input(const struct tdl_graph *graph, const struct gst_tdl_lin
     return FALSE;
 }
 
-/* A name in a modelinfo file that no input of this graph has; NULL: it knows them all. */
+/* A name in a modelinfo file that no input of this graph has; NULL: none. */
 static const gchar *find_stray(const struct tdl_graph *graph, const struct gst_tdl_links *links,
                                const GArray *inputs)
 {
