@@ -28,7 +28,7 @@ bool gst_tdl_progress_kernels(void *data, uint32_t done, uint32_t total)
     struct gst_tdl_progress *progress = data;
     g_autofree gchar *text = NULL;
 
-    if (progress->canceled && progress->canceled(progress->data))
+    if (progress->cancelled && progress->cancelled(progress->data))
         return false;
     if (!done || done >= total || g_get_monotonic_time() - progress->said_at < LEAST_PAUSE)
         return true;

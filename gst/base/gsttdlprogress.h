@@ -8,8 +8,8 @@
 #include "gsttdlerror.h"
 
 struct gst_tdl_progress {
-    GstElement *element;                 /* borrowed; NULL: nobody hears */
-    gboolean (*canceled)(gpointer data); /* asked after each kernel, in any thread; or NULL */
+    GstElement *element;                  /* borrowed; NULL: nobody hears */
+    gboolean (*cancelled)(gpointer data); /* asked after each kernel, in any thread; or NULL */
     gpointer data;
     gint64 said_at; /* the last message, µs */
 };

@@ -27,22 +27,22 @@ void gst_tdl_first_load_finish(struct gst_tdl_first_load *begin)
     g_cond_clear(&begin->changed);
 }
 
-static gboolean is_canceled(gpointer data)
+static gboolean is_cancelled(gpointer data)
 {
     struct gst_tdl_first_load *begin = data;
-    gboolean canceled;
+    gboolean cancelled;
 
     g_mutex_lock(&begin->lock);
-    canceled = begin->canceled;
+    cancelled = begin->cancelled;
     g_mutex_unlock(&begin->lock);
-    return canceled;
+    return cancelled;
 }
 
 bool gst_tdl_first_load_goes_on(void *begin, uint32_t done, uint32_t total)
 {
     (void)done;
     (void)total;
-    return !is_canceled(begin);
+    return !is_cancelled(begin);
 }
 
 static void note(struct gst_tdl_first_load *begin, GstFlowReturn *flow, GstFlowReturn value)
@@ -72,7 +72,7 @@ static gboolean compile(struct gst_tdl_first_load *begin, struct gst_tdl_infer *
                         struct tdl_context *context)
 {
     struct gst_tdl_progress progress = { .element = begin->element,
-                                         .canceled = is_canceled,
+                                         .cancelled = is_cancelled,
                                          .data = begin };
     GError *error = NULL;
     gboolean ok = gst_tdl_infer_compile(infer, context, &progress, &error);
@@ -96,9 +96,9 @@ static void hand_over(struct gst_tdl_first_load_job *job, struct gst_tdl_infer *
     if (ok)
         begin->calls->compiled(begin->element);
     note(begin, &begin->network,
-         ok                   ? GST_FLOW_OK
-         : is_canceled(begin) ? GST_FLOW_FLUSHING
-                              : GST_FLOW_ERROR);
+         ok                    ? GST_FLOW_OK
+         : is_cancelled(begin) ? GST_FLOW_FLUSHING
+                               : GST_FLOW_ERROR);
 }
 
 static void job_free(struct gst_tdl_first_load_job *job)
@@ -148,7 +148,7 @@ gboolean gst_tdl_first_load_start(struct gst_tdl_first_load *begin, struct gst_t
     gst_tdl_sources_copy(sources, &job->sources);
     g_mutex_lock(&begin->lock);
     begin->job = job;
-    begin->canceled = begin->flushing = FALSE;
+    begin->cancelled = begin->flushing = FALSE;
     begin->model = begin->network = BUSY;
     g_mutex_unlock(&begin->lock);
     begin->thread = g_thread_try_new("tdl-compile", run, job, NULL);
@@ -186,7 +186,7 @@ void gst_tdl_first_load_stop(struct gst_tdl_first_load *begin)
 void gst_tdl_first_load_cancel(struct gst_tdl_first_load *begin)
 {
     g_mutex_lock(&begin->lock);
-    begin->canceled = TRUE;
+    begin->cancelled = TRUE;
     g_cond_broadcast(&begin->changed);
     g_mutex_unlock(&begin->lock);
 }
@@ -203,7 +203,8 @@ void gst_tdl_first_load_set_flushing(struct gst_tdl_first_load *begin, gboolean 
  * held. */
 static gboolean is_busy(const struct gst_tdl_first_load *begin, GstFlowReturn flow)
 {
-    return flow == BUSY && !begin->canceled && !begin->flushing && begin->worker != g_thread_self();
+    return flow == BUSY && !begin->cancelled && !begin->flushing &&
+           begin->worker != g_thread_self();
 }
 
 GstFlowReturn gst_tdl_first_load_wait_model(struct gst_tdl_first_load *begin, gint64 patience)

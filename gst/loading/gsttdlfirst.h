@@ -31,7 +31,7 @@ struct gst_tdl_first_load {
     struct gst_tdl_first_load_job *job; /* the thread's, while it loads; NULL behind that */
     GThread *worker;                    /* borrowed: whom messages may lead back here */
     GstFlowReturn model, network;       /* GST_FLOW_CUSTOM_SUCCESS: still at it */
-    gboolean canceled, flushing;
+    gboolean cancelled, flushing;
 };
 
 void gst_tdl_first_load_init(struct gst_tdl_first_load *begin, GstElement *element,

@@ -10,7 +10,7 @@ gboolean gst_tdl_fitted_is_sized(const struct gst_tdl_sources *sources)
     return !strcmp(sources->model_size, "frame");
 }
 
-static gboolean is_canceled(gpointer begin)
+static gboolean is_cancelled(gpointer begin)
 {
     return !gst_tdl_first_load_goes_on(begin, 0, 0);
 }
@@ -46,7 +46,7 @@ struct gst_tdl_infer *gst_tdl_fitted_load(struct tdl_context *context,
     const gboolean sized = gst_tdl_fitted_is_sized(sources);
     const struct gst_tdl_model_params params = { context, sources };
     struct gst_tdl_progress progress = { .element = begin->element,
-                                         .canceled = is_canceled,
+                                         .cancelled = is_cancelled,
                                          .data = begin };
     struct gst_tdl_infer *infer;
 

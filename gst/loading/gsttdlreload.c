@@ -75,7 +75,7 @@ static struct gst_tdl_infer *job_load_model(struct job *job,
                                             GError **error)
 {
     struct gst_tdl_progress progress = { .element = job->reload->element,
-                                         .canceled = job_outdated,
+                                         .cancelled = job_outdated,
                                          .data = job };
     struct gst_tdl_infer *infer = gst_tdl_infer_new(params, error);
 

@@ -104,7 +104,7 @@ static void fill_ranges(struct gst_tdl_sources *s, gdouble pairs[3][2], guint co
 }
 
 /* Their ranges are of the integers, and libtdl gives such an input real values. */
-static gboolean is_quantised(const struct info *info, const gchar *group)
+static gboolean is_quantized(const struct info *info, const gchar *group)
 {
     g_autofree gchar *type = g_key_file_get_string(info->keys, group, "type", NULL);
 
@@ -131,7 +131,7 @@ static gboolean read_ranges(const struct info *info, const gchar *group, gdouble
         if (parse(g_strstrip(list[i]), pairs[i], 2) != 2 || pairs[i][0] == pairs[i][1])
             return refuse(info, group, "ranges",
                           "a pair is MIN,MAX, two numbers that differ, as 0.0,255.0", error);
-    if (!is_quantised(info, group))
+    if (!is_quantized(info, group))
         *out_count = count;
     return TRUE;
 }

@@ -151,7 +151,7 @@ GST_START_TEST(properties_come_first)
 GST_END_TEST;
 
 /* Its ranges are those of the integers. */
-GST_START_TEST(quantised)
+GST_START_TEST(quantized)
 {
     struct fixture f;
 
@@ -226,7 +226,7 @@ static Suite *modelinfo_suite(void)
     tcase_add_test(tcase, properties_come_first);
     tcase_add_test(tcase, numbers_with_limits);
     tcase_add_test(tcase, link_to_nowhere);
-    tcase_add_test(tcase, quantised);
+    tcase_add_test(tcase, quantized);
     tcase_add_loop_test(tcase, wrong_files, 0, G_N_ELEMENTS(wrong));
     return suite;
 }

@@ -8,7 +8,7 @@
 // float32 (to-float32.py), since ONNX Runtime rounds between operators. Inputs are numbers from 0 to 1, the same in
 // every run. Each output may differ by a thousandth of its largest element, or of a
 // thousandth where that is less: probabilities of nothing at all.
-// Models that quantise what they compute (DynamicQuantizeLinear) differ by more: a number
+// Models that quantize what they compute (DynamicQuantizeLinear) differ by more: a number
 // beside a step's edge falls to either side, and ONNX Runtime differs as much from itself
 // when the input changes by 1e-7.
 import { execFileSync } from 'node:child_process';

@@ -334,7 +334,7 @@ static uint8_t *write_shared_half(int n, size_t *out_size)
 }
 
 /* Filters of int8 that are one buffer: float32 once, where they have the same scales. */
-static uint8_t *write_quantised(int n, bool scales, size_t *out_size)
+static uint8_t *write_quantized(int n, bool scales, size_t *out_size)
 {
     static const float each[CHANNELS] = {1, 2, 3};
     struct growing g;
@@ -358,13 +358,13 @@ static uint8_t *write_quantised(int n, bool scales, size_t *out_size)
 
 static uint8_t *write_shared_int8(int n, size_t *out_size)
 {
-    return write_quantised(n, false, out_size);
+    return write_quantized(n, false, out_size);
 }
 
 /* Scales of their own: the same numbers, each time as others. */
 static uint8_t *write_rescaled(int n, size_t *out_size)
 {
-    return write_quantised(n, true, out_size);
+    return write_quantized(n, true, out_size);
 }
 
 /* Constants that linear operators read, under many names. */

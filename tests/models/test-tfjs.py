@@ -478,7 +478,7 @@ ERRORS = [
     wrong_file(lambda j: manifest(j)["weights"][0].update(dtype="string"), "of type string"),
     wrong_file(lambda j: manifest(j)["weights"].append(manifest(j)["weights"][0]), "come twice"),
     wrong_file(lambda j: manifest(j)["weights"][0].update(quantization={"dtype": "int4"}),
-               "quantised in a way"),
+               "quantized in a way"),
     wrong_file(lambda j: manifest(j).update(paths=["../it.bin"]), "no file beside its own"),
     wrong_file(lambda j: manifest(j).update(paths=["/dev/zero"]), "no file beside its own"),
     wrong_file(lambda j: manifest(j).update(paths=["missing.bin"]), "No such file"),

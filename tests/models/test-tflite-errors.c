@@ -118,7 +118,7 @@ CHANGE(read_before_write, m->ops[2].inputs[0] = 8)
 CHANGE(written_twice, m->ops[3].outputs[0] = 5)
 CHANGE(input_overwritten, m->ops[3].outputs[0] = 0)
 CHANGE(constant_overwritten, m->ops[3].outputs[0] = 6)
-CHANGE(dequantised_twice, m->ops[1].outputs[0] = 2)
+CHANGE(dequantized_twice, m->ops[1].outputs[0] = 2)
 CHANGE(int8_input, m->tensors[0].type = 9)
 CHANGE(complex_input, m->tensors[0].type = 8)
 CHANGE(int8_weights, (m->tensors[1].type = 9, m->tensors[1].data_size = 135))
@@ -145,8 +145,8 @@ CHANGE(scale_of_nothing, (int8(m), m->tensors[1].scales = &infinite))
 CHANGE(two_scales, (int8(m), m->tensors[1].scale_count = 2))
 CHANGE(far_scales, (int8(m), m->tensors[1].scale_count = 5, m->tensors[1].axis = 7))
 CHANGE(two_zeros, (int8(m), m->tensors[1].scale_count = 5, m->tensors[1].zero_count = 2))
-CHANGE(quantised_cast, (int8(m), m->ops[1].code = 53, m->ops[1].inputs[0] = 1))
-CHANGE(computed_dequantise, m->ops[0].inputs[0] = 0)
+CHANGE(quantized_cast, (int8(m), m->ops[1].code = 53, m->ops[1].inputs[0] = 1))
+CHANGE(computed_dequantize, m->ops[0].inputs[0] = 0)
 CHANGE(computed_range, become(m, 96, 3, 5, 5, 5))
 CHANGE(nine_parts, (become(m, 88, 1, 6, 0, 0), m->ops[3].output_count = 2,
                     m->ops[3].outputs[1] = 8))
@@ -298,7 +298,7 @@ static const struct row rows[] = {
      "'image' is written twice"},
     {"constant overwritten", constant_overwritten, NULL, TDL_ERROR_INVALID_MODEL,
      "'offset' is written twice"},
-    {"dequantised twice", dequantised_twice, NULL, TDL_ERROR_INVALID_MODEL,
+    {"dequantized twice", dequantized_twice, NULL, TDL_ERROR_INVALID_MODEL,
      "'filter' is written twice"},
     {"int8 input", int8_input, NULL, TDL_ERROR_INVALID_ARGUMENT,
      "operator 2 CONV_2D: conv2d: input 0 is int8[1,4,6,3]"},
@@ -336,9 +336,9 @@ static const struct row rows[] = {
     {"scales along nothing", far_scales, NULL, DAMAGED "tensor 1 'filter_f16' has 5 scales along"},
     {"scales and zero points", two_zeros, NULL, DAMAGED
      "tensor 1 'filter_f16' has 5 scales and 2 zero points"},
-    {"cast of a quantised tensor", quantised_cast, NULL, TDL_ERROR_UNSUPPORTED,
-     "operator 1 CAST: tensors 1 and 4, one of them quantised"},
-    {"what is computed, dequantised", computed_dequantise, NULL, TDL_ERROR_UNSUPPORTED,
+    {"cast of a quantized tensor", quantized_cast, NULL, TDL_ERROR_UNSUPPORTED,
+     "operator 1 CAST: tensors 1 and 4, one of them quantized"},
+    {"what is computed, dequantized", computed_dequantize, NULL, TDL_ERROR_UNSUPPORTED,
      "operator 0 DEQUANTIZE: tensor 0 'image' is float32"},
     {"a range of what is computed", computed_range, NULL, TDL_ERROR_UNSUPPORTED,
      "operator 3 RANGE: the start depends on what the graph is run with"},

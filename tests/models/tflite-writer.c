@@ -126,7 +126,7 @@ static size_t table_for(struct writer *w, size_t slot, uint32_t fields)
     return pos;
 }
 
-static void write_quantisation(struct writer *w, size_t slot, const struct writer_tensor *tensor)
+static void write_quantization(struct writer *w, size_t slot, const struct writer_tensor *tensor)
 {
     const size_t pos = table_for(w, slot, 7);
     size_t list;
@@ -198,7 +198,7 @@ static size_t write_tensor(struct writer *w, size_t slot, const struct writer_te
         ints(w, field(w, pos, 7), signature, tensor->rank);
     }
     if (tensor->scales)
-        write_quantisation(w, field(w, pos, 4), tensor);
+        write_quantization(w, field(w, pos, 4), tensor);
     if (tensor->sparsity)
         write_sparsity(w, field(w, pos, 6), tensor->sparsity);
     else if (tensor->sparse)

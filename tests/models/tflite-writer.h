@@ -29,7 +29,7 @@ struct writer_tensor {
     size_t data_size;     /* bytes */
     int buffer;           /* number of another buffer, 0: its own or none */
     int variable, sparse; /* flags */
-    const float *scales;  /* of quantisation, along a dimension if several */
+    const float *scales;  /* of quantization, along a dimension if several */
     const int64_t *zeros;
     int scale_count, zero_count, axis;
     int open;             /* bits of dimensions that the signature says are not known */

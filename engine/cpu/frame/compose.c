@@ -347,6 +347,6 @@ enum tdl_result tdl_cpu_composer_prepare(struct tdl_composer *composer,
 {
     (void)composer, (void)source, (void)target, (void)params;
     if (compile && compile->progress && !compile->progress(compile->progress_data, 0, 0))
-        return tdl_fail(TDL_ERROR_CANCELED, "preparing frames was canceled");
+        return tdl_fail(TDL_ERROR_CANCELED, "preparing frames was cancelled");
     return TDL_OK;
 }

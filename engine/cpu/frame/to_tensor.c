@@ -10,7 +10,7 @@ enum tdl_result tdl_cpu_frame_to_tensor_prepare(const struct tdl_frame *frame,
 {
     (void)frame, (void)tensor;
     if (compile && compile->progress && !compile->progress(compile->progress_data, 0, 0))
-        return tdl_fail(TDL_ERROR_CANCELED, "preparing frames was canceled");
+        return tdl_fail(TDL_ERROR_CANCELED, "preparing frames was cancelled");
     return TDL_OK;
 }
 

@@ -3,7 +3,7 @@
  * @file models.h
  * Model files of any kind that libtdl reads, through one door.
  *
- * TensorFlow Lite: quantised tensors (int8, uint8 and int16 with scales and zero
+ * TensorFlow Lite: quantized tensors (int8, uint8 and int16 with scales and zero
  * points) stand for real values and are computed as such, in float32: nothing is
  * rounded or saturated between operators. Such an input or output of the model is a float32
  * input or output of real values: scale · (number − zero point). Integers
@@ -12,7 +12,7 @@
  * the file notes beside them.
  *
  * ONNX: opsets 7 to 26. float64 and bfloat16 become float32, bool uint8, 16-bit
- * integers int32; quantised operators are computed in float32. Sizes, axes and all
+ * integers int32; quantized operators are computed in float32. Sizes, axes and all
  * that shapes depend on must follow from the file and struct tdl_model_params.
  * Inputs of rank 4 are NCHW, but where they can only be pictures with the channels
  * last; rank-4 outputs are NCHW, but behind a transposition to NHWC, and a caller that knows

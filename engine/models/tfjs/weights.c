@@ -62,7 +62,7 @@ static bool read_quantization(struct tfjs_import *im, json_t *spec, struct tfjs_
         json_is_number(min) && w->dtype != TDL_UINT8)
         return true;
     return tdl_kit_lacks(&im->kit,
-                         "the weights '%.200s' are quantised in a way that libtdl does not know; "
+                         "the weights '%.200s' are quantized in a way that libtdl does not know; "
                          "it takes float16, and uint8 and uint16 with scale and min",
                          w->name);
 }

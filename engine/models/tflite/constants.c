@@ -2,7 +2,7 @@
 /*
  * Operands of the constants of a TensorFlow Lite file.
  *
- * Quantised tensors stand for real values, scale · (number − zero point), and
+ * Quantized tensors stand for real values, scale · (number − zero point), and
  * are float32 operands: large constants of 8 bits and less are handed to the builder
  * as they are, others are computed once, for all operators that read the same bytes
  * by the same scales.
@@ -123,7 +123,7 @@ static bool compute_reals(struct tflite_import *im, const struct tflite_tensor *
 }
 
 /* In memory that the builder owns. */
-static bool dequantise(struct tflite_import *im, struct tflite_tensor *t)
+static bool dequantize(struct tflite_import *im, struct tflite_tensor *t)
 {
     const struct tflite_made key = {
         .from = (uintptr_t)t->data,
@@ -162,7 +162,7 @@ static bool stays_small(struct tflite_import *im, const struct tflite_tensor *t)
     const int64_t least = t->type == TFLITE_UINT8 ? 0 : -128;
 
     if ((t->type != TFLITE_INT8 && t->type != TFLITE_UINT8 && t->type != TFLITE_INT4) ||
-        !tflite_is_quantised(t) || t->elements <= LEAST)
+        !tflite_is_quantized(t) || t->elements <= LEAST)
         return false;
     for (uint32_t i = 0; i < t->scales.count; i++)
         if (!isfinite(tdl_fb_vector_f32(&im->fb, &t->scales, i)) || zero_at(im, t, i) < least ||
@@ -194,10 +194,10 @@ bool tflite_get_weights(struct tflite_import *im, int32_t index, struct tflite_t
 {
     if (!tflite_get_constant(im, index, out))
         return false;
-    if (!tflite_is_quantised(out))
+    if (!tflite_is_quantized(out))
         return true;
     if (!stays_small(im, out))
-        return dequantise(im, out);
+        return dequantize(im, out);
     return out->type != TFLITE_INT4 || unpack(im, out);
 }
 
@@ -295,7 +295,7 @@ static struct tdl_operand *widen(struct tflite_import *im, struct tdl_operand *h
 struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
                                             const struct tflite_tensor *constant)
 {
-    const bool half = constant->type == TFLITE_FLOAT16, small = tflite_is_quantised(constant);
+    const bool half = constant->type == TFLITE_FLOAT16, small = tflite_is_quantized(constant);
     const void *data = aligned_data(im, constant);
     struct tdl_tensor_params desc = {.rank = constant->rank};
     struct tdl_operand *operand;

@@ -78,7 +78,7 @@ static bool add_depthwise(struct tflite_import *im, const struct tflite_op *op)
     /* The multiplier is in the filter's shape; the option of that name is
      * redundant, and not every converter fills it in. */
     if ((constant.type != TFLITE_FLOAT32 && constant.type != TFLITE_FLOAT16 &&
-         !tflite_is_quantised(&constant)) ||
+         !tflite_is_quantized(&constant)) ||
         constant.rank != 4 || constant.shape[0] != 1 || constant.shape[3] % channels != 0)
         return tdl_kit_damaged(&im->kit,
                                "a depthwise filter %s[%u,%u,%u,%u] does not fit %u channels",

@@ -57,7 +57,7 @@ bool tflite_set_output_at(struct tflite_import *im, const struct tflite_op *op, 
     if (desc->dtype != dtype)
         return tdl_kit_lacks(
             &im->kit, "the operator gives %s, the file says %s%s for tensor %d '%.80s'",
-            tdl_dtype_name(desc->dtype), tflite_is_quantised(&tensor) ? "quantised " : "",
+            tdl_dtype_name(desc->dtype), tflite_is_quantized(&tensor) ? "quantized " : "",
             tflite_type_name(tensor.type), index, tensor.name);
     im->values[index].operand = operand;
     /* Lists of what was computed from shapes have the length that follows from these. */

@@ -56,7 +56,7 @@ static bool read_shape(struct tflite_import *im, const struct tdl_fb_table *tabl
 }
 
 /* Scales that fit the tensor, or none. */
-static bool read_quantisation(struct tflite_import *im, const struct tdl_fb_table *table,
+static bool read_quantization(struct tflite_import *im, const struct tdl_fb_table *table,
                               int32_t index, struct tflite_tensor *out)
 {
     const struct tdl_fb_table q = tdl_fb_sub_table(&im->fb, table, TFLITE_TENSOR_QUANTISATION);
@@ -73,7 +73,7 @@ static bool read_quantisation(struct tflite_import *im, const struct tdl_fb_tabl
         return true;
     if (details != 0)
         return tdl_kit_lacks(&im->kit,
-                             "tensor %d '%.80s' is quantised in a way of its own (%u); convert the "
+                             "tensor %d '%.80s' is quantized in a way of its own (%u); convert the "
                              "model with scales and zero points",
                              index, out->name, details);
     out->axis = (uint32_t)axis;
@@ -146,7 +146,7 @@ bool tflite_get_tensor(struct tflite_import *im, int32_t index, struct tflite_te
                              "with its state as inputs and outputs",
                              index, out->name);
     out->sparse = tdl_fb_has(&im->fb, &table, TFLITE_TENSOR_SPARSITY);
-    if (!read_quantisation(im, &table, index, out) || !read_buffer(im, &table, index, out))
+    if (!read_quantization(im, &table, index, out) || !read_buffer(im, &table, index, out))
         return false;
     return !out->sparse || out->data ||
            tdl_kit_lacks(&im->kit,
@@ -186,7 +186,7 @@ uint32_t tflite_type_size(uint8_t type)
     }
 }
 
-bool tflite_is_quantised(const struct tflite_tensor *tensor)
+bool tflite_is_quantized(const struct tflite_tensor *tensor)
 {
     if (tensor->scales.count == 0)
         return false;
@@ -215,7 +215,7 @@ bool tflite_dtype(const struct tflite_tensor *tensor, enum tdl_dtype *out)
                  {TFLITE_UINT32, TDL_UINT32}};
 
     *out = TDL_FLOAT32;
-    if (tflite_is_quantised(tensor))
+    if (tflite_is_quantized(tensor))
         return true;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         *out = types[i].dtype;

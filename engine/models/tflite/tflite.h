@@ -21,7 +21,7 @@ struct tflite_tensor {
     uint32_t shape[TDL_MAX_RANK];
     bool open[TDL_MAX_RANK]; /* the converter could not tell that size */
     uint64_t elements;
-    struct tdl_fb_vector scales, zeros; /* of a quantised one, along `axis` if several */
+    struct tdl_fb_vector scales, zeros; /* of a quantized one, along `axis` if several */
     uint32_t axis;
     const uint8_t *data; /* NULL unless constant; not aligned */
     uint64_t data_size;  /* bytes */
@@ -109,7 +109,7 @@ uint32_t tflite_type_size(uint8_t type);
 /* Description of a tensor of the file; false with the builder in error. */
 bool tflite_get_tensor(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
 /* Do its numbers stand for real values? */
-bool tflite_is_quantised(const struct tflite_tensor *tensor);
+bool tflite_is_quantized(const struct tflite_tensor *tensor);
 /* The type of its operand; false where there is none. */
 bool tflite_dtype(const struct tflite_tensor *tensor, enum tdl_dtype *out);
 /* The operand of a tensor: an earlier result or a constant. NULL on error. */
@@ -117,7 +117,7 @@ struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index);
 /* The constant behind a tensor, looking through DEQUANTIZE. False when it is
  * not constant or damaged, with the builder in error. */
 bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
-/* Gives the input, a quantised one as float32, or where it is large as int8 or uint8. */
+/* Gives the input, a quantized one as float32, or where it is large as int8 or uint8. */
 bool tflite_get_weights(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
 /* sparse.c: the data of a sparse constant as those of a dense one. */
 bool tflite_densify(struct tflite_import *im, const struct tdl_fb_table *sparsity,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TensorFlow Lite files of several operators: quantised tensors, whose real values
+ * TensorFlow Lite files of several operators: quantized tensors, whose real values
  * are worked out here from numbers, scales and zero points; shapes that operators
  * compute; a dilated convolution as converters write it. Computed by the operators'
  * references; no device is needed.
  *
- *     test-tflite-quantised [FOLDER]    keeps the files there, to look at
+ *     test-tflite-quantized [FOLDER]    keeps the files there, to look at
  */
 #include "tflite-writer.h"
 
@@ -84,7 +84,7 @@ end:
     free(data);
 }
 
-/* ------------------------------------------------------------- quantised ones */
+/* ------------------------------------------------------------- quantized ones */
 
 enum { PIXELS = 6, IN = 3, OUT = 2 };
 
@@ -130,7 +130,7 @@ static struct writer_model convolution(void)
         .input_count = 1, .inputs = {0}, .output_count = 1, .outputs = {3}};
 }
 
-static void test_quantised(void)
+static void test_quantized(void)
 {
     struct writer_model m = convolution();
     float input[PIXELS * IN], want[PIXELS * OUT];
@@ -138,7 +138,7 @@ static void test_quantised(void)
     for (int i = 0; i < PIXELS * IN; i++)
         input[i] = 0.5f * (float)(i % 7 - 3);
     wanted(input, true, want);
-    check("quantised", &m, input, want, PIXELS * OUT);
+    check("quantized", &m, input, want, PIXELS * OUT);
     /* The same, from float32 and back to it. */
     m.tensor_count = 6;
     m.tensors[4] = (struct writer_tensor){"real in", 0, 4, {1, 2, 3, IN}};
@@ -151,7 +151,7 @@ static void test_quantised(void)
                                   .output_count = 1, .outputs = {5}};
     m.inputs[0] = 4;
     m.outputs[0] = 5;
-    check("quantised-between", &m, input, want, PIXELS * OUT);
+    check("quantized-between", &m, input, want, PIXELS * OUT);
 }
 
 /* Only the weights are: as the operator reads them, and behind a DEQUANTIZE. */
@@ -173,7 +173,7 @@ static void test_dynamic_range(void)
     m.ops[1].inputs[1] = 4;
     m.ops[0] = (struct writer_op){.code = 6, .version = 2, .input_count = 1, .inputs = {1},
                                   .output_count = 1, .outputs = {4}};
-    check("dequantised", &m, input, want, PIXELS * OUT);
+    check("dequantized", &m, input, want, PIXELS * OUT);
 }
 
 /* uint8 numbers round a zero point in the middle, scales along the last dimension,
@@ -529,7 +529,7 @@ static void test_names(void)
 int main(int argc, char **argv)
 {
     folder = argc > 1 ? argv[1] : NULL;
-    test_quantised();
+    test_quantized();
     test_dynamic_range();
     test_depthwise();
     test_large(3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TensorFlow Lite's changes of type. Quantised tensors are float32 operands
+/* TensorFlow Lite's changes of type. Quantized tensors are float32 operands
  * already (constants.c), so that nothing is computed where they come and go. */
 #include "ops.h"
 
@@ -13,7 +13,7 @@ static bool note_source(struct tflite_import *im, int32_t in, int32_t out,
 
     if (!tflite_get_constant(im, in, &constant))
         return false;
-    if ((constant.type != TFLITE_FLOAT16 && !tflite_is_quantised(&constant)) ||
+    if ((constant.type != TFLITE_FLOAT16 && !tflite_is_quantized(&constant)) ||
         result->type != TFLITE_FLOAT32)
         return tdl_kit_lacks(
             &im->kit,
@@ -55,8 +55,8 @@ static bool add_dequantize(struct tflite_import *im, const struct tflite_op *op)
         return false;
     if (from.data || im->values[in].source)
         return note_source(im, in, out, &result);
-    if (!tflite_is_quantised(&from) || !tflite_operand(im, in))
-        return tflite_is_quantised(&from) ? false : tflite_fail_type(im, in, &from);
+    if (!tflite_is_quantized(&from) || !tflite_operand(im, in))
+        return tflite_is_quantized(&from) ? false : tflite_fail_type(im, in, &from);
     return tflite_set_output(im, op, tflite_operand(im, in));
 }
 
@@ -77,10 +77,10 @@ static bool add_cast(struct tflite_import *im, const struct tflite_op *op)
     if (!x || !tflite_get_tensor(im, op->inputs[0], &from) ||
         !tflite_get_tensor(im, op->outputs[0], &to))
         return false;
-    if (tflite_is_quantised(&from) || tflite_is_quantised(&to))
+    if (tflite_is_quantized(&from) || tflite_is_quantized(&to))
         return tdl_kit_lacks(
             &im->kit,
-            "tensors %d and %d, one of them quantised, cannot be cast: convert the "
+            "tensors %d and %d, one of them quantized, cannot be cast: convert the "
             "model with QUANTIZE and DEQUANTIZE",
             op->inputs[0], op->outputs[0]);
     if (!tflite_dtype(&to, &dtype))
@@ -91,7 +91,7 @@ static bool add_cast(struct tflite_import *im, const struct tflite_op *op)
     return zero && tflite_set_output(im, op, tdl_builder_not_equal(im->builder, x, zero));
 }
 
-const struct tflite_op_row tflite_rows_quantise[] = {
+const struct tflite_op_row tflite_rows_quantize[] = {
     TFLITE_OP(CAST, 6, 1, 1, add_cast, .options = TFLITE_CAST_OPTIONS),
     TFLITE_OP(DENSIFY, 1, 1, 1, add_densify),
     TFLITE_OP(DEQUANTIZE, 6, 1, 1, add_dequantize),
