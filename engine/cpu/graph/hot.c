@@ -20,6 +20,7 @@ const struct tdl_cpu_hot TDL_CPU_NAME(hot) = {
     .scale = scale,
     .mix = mix,
     .pool = pool,
+    .mean_few = mean_few,
     .between = between,
     .depthwise = depthwise,
     .multiply = multiply,

@@ -63,6 +63,10 @@ struct tdl_cpu_hot {
     /* Pixels that lie `stride` floats apart, into sums (or maxima) of n channels. */
     void (*pool)(enum tdl_cpu_pool kind, const float *x, size_t pixels, size_t stride, float *sums,
                  size_t n);
+    /* Means of windows of `high` × `wide` pixels of up to four channels, whose rows lie `row`
+     * floats apart and which begin `step` floats apart: as many as `windows`. */
+    void (*mean_few)(const float *x, size_t row, size_t high, size_t wide, size_t step,
+                     size_t windows, float *out, size_t channels);
     /* Pixels of n channels between two of a row each: out = x[a] + (x[b] − x[a]) · f */
     void (*between)(const float *row, const uint32_t *a, const uint32_t *b, const float *f,
                     size_t pixels, float *out, size_t n);

@@ -48,6 +48,36 @@ static void pool(enum tdl_cpu_pool kind, const float *x, size_t pixels, size_t s
         pool_squares(x, pixels, stride, sums, n);
 }
 
+static inline void mean_window(const float *restrict x, size_t row, size_t high, size_t wide,
+                               size_t step, size_t windows, float *restrict out, size_t channels)
+{
+    const float count = (float)(high * wide);
+    for (size_t w = 0; w < windows; w++) {
+        float sums[4] = {0};
+        for (size_t y = 0; y < high; y++)
+            for (size_t k = 0; k < wide; k++)
+                for (size_t c = 0; c < channels; c++)
+                    sums[c] += x[w * step + y * row + k * channels + c];
+        for (size_t c = 0; c < channels; c++)
+            out[w * channels + c] = sums[c] / count;
+    }
+}
+
+/* What halves a picture is worth a loop of its own. */
+static void mean_few(const float *restrict x, size_t row, size_t high, size_t wide, size_t step,
+                     size_t windows, float *restrict out, size_t channels)
+{
+    const bool halves = high == 2 && wide == 2;
+    if (halves && channels == 1)
+        mean_window(x, row, 2, 2, step, windows, out, 1);
+    else if (halves && channels == 3)
+        mean_window(x, row, 2, 2, step, windows, out, 3);
+    else if (halves && channels == 4)
+        mean_window(x, row, 2, 2, step, windows, out, 4);
+    else
+        mean_window(x, row, high, wide, step, windows, out, channels);
+}
+
 static inline void between_channels(const float *restrict row, const uint32_t *restrict a,
                                     const uint32_t *restrict b, const float *restrict f,
                                     size_t pixels, float *restrict out, size_t n)

@@ -106,6 +106,7 @@ static void copy_pieces(uint8_t *to, size_t to_step, const uint8_t *from, int64_
         COPY(16);
         COPY(32);
         COPY(64);
+        COPY(128);
     default:
         for (size_t i = 0; i < count; i++)
             memcpy(to + i * to_step, from + (int64_t)i * from_step, size);

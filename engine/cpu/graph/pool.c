@@ -71,27 +71,23 @@ static int64_t sum_window(const struct work *w, const float *image, const int64_
     return (ys.end - ys.first) * (xs.end - xs.first);
 }
 
-/* A small window of few channels, all of it inside, along a row of the image. */
-static bool sum_small(const struct work *w, const float *image, const int64_t start[2],
-                      double *total)
+/* Means of small windows of few channels, one behind the other along a row of the image, as
+ * long as all of them is inside. Returns how many, `most` at most. */
+static size_t mean_small(const struct work *w, const float *image, const int64_t start[2],
+                         size_t most, float *out)
 {
     enum { FEW = 4, SMALL = 16 };
     const size_t c = w->in.c;
-    const int64_t rows = w->p->window[0], columns = w->p->window[1];
+    const int64_t rows = w->p->window[0], columns = w->p->window[1], step = w->p->stride[1];
+    const int64_t room = (int64_t)w->in.w - columns - start[1]; /* to the last window's start */
     if (w->kind != TDL_CPU_POOL_SUM || c > FEW || rows * columns > SMALL || w->dilation[0] != 1 ||
         w->dilation[1] != 1 || start[0] < 0 || start[1] < 0 || start[0] + rows > w->in.h ||
-        start[1] + columns > w->in.w)
-        return false;
-    float sums[FEW] = {0};
-    for (int64_t y = 0; y < rows; y++) {
-        const float *x = image + ((size_t)(start[0] + y) * w->in.w + (size_t)start[1]) * c;
-        for (int64_t k = 0; k < columns; k++, x += c)
-            for (size_t i = 0; i < c; i++)
-                sums[i] += x[i];
-    }
-    for (size_t i = 0; i < c; i++)
-        total[i] = (double)sums[i];
-    return true;
+        room < 0)
+        return 0;
+    const size_t count = TDL_MIN(most, (size_t)(room / step) + 1);
+    w->hot->mean_few(image + ((size_t)start[0] * w->in.w + (size_t)start[1]) * c, w->in.w * c,
+                     (size_t)rows, (size_t)columns, (size_t)step * c, count, out, c);
+    return count;
 }
 
 /* Taps that count for the mean where padding does. */
@@ -110,7 +106,7 @@ static void compute(void *data, size_t begin, size_t end)
 {
     const struct work *w = data;
     const size_t blocks = TDL_DIV_UP(w->in.c, BLOCK);
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = begin, n; i < end; i += n) {
         const size_t pixel = i / blocks, first = i % blocks * BLOCK;
         const size_t channels = TDL_MIN(w->in.c - first, BLOCK);
         const size_t ox = pixel % w->out_dims.w, oy = pixel / w->out_dims.w % w->out_dims.h;
@@ -120,9 +116,11 @@ static void compute(void *data, size_t begin, size_t end)
         float *out = w->out + pixel * w->in.c + first;
         double total[BLOCK];
         const float *from = w->x + image * w->in.h * w->in.w * w->in.c + first;
-        int64_t count = (int64_t)w->p->window[0] * w->p->window[1];
-        if (!sum_small(w, from, start, total))
-            count = sum_window(w, from, start, channels, total);
+        n = mean_small(w, from, start, TDL_MIN(end - i, w->out_dims.w - ox), out);
+        if (n)
+            continue;
+        n = 1;
+        int64_t count = sum_window(w, from, start, channels, total);
         if (w->p->count_include_pad)
             count = count_taps(w, start);
         for (size_t c = 0; c < channels; c++)

@@ -307,6 +307,73 @@ static void check_convs(void)
         check_conv(&rows[i], i);
 }
 
+/* The mean of the pixels of a window that are inside. */
+static double mean_at(const float *x, int wide, int channels, const int window[2], const int at[3])
+{
+    double sum = 0;
+    int count = 0;
+    for (int y = at[0]; y < at[0] + window[0]; y++)
+        for (int k = at[1]; k < at[1] + window[1]; k++)
+            if (y >= 0 && k >= 0 && y < wide && k < wide) {
+                sum += x[(y * wide + k) * channels + at[2]];
+                count++;
+            }
+    return sum / count;
+}
+
+/* Small windows of few channels are computed along rows: beside padding, and over it. */
+static void check_few_channels(int channels, int high, int wide, int stride, int pad)
+{
+    enum { SIZE = 13, MOST = 5 };
+    const int window[2] = {high, wide};
+    const struct tdl_pool2d_params p = {
+        .window = {(uint32_t)high, (uint32_t)wide},
+        .stride = {(uint32_t)stride, (uint32_t)stride},
+        .pad = {(uint32_t)pad, (uint32_t)pad, (uint32_t)pad, (uint32_t)pad}};
+    struct rng rng = {11};
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    struct tdl_binding x, y;
+    float in[SIZE * SIZE * MOST], got[(SIZE + 2) * (SIZE + 2) * MOST];
+    for (int i = 0; i < SIZE * SIZE * channels; i++)
+        in[i] = rng_float(&rng, -1, 1);
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *o = subject_input(
+        b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIZE, SIZE, (uint32_t)channels));
+    OK(tdl_builder_output(b, "y", tdl_builder_average_pool2d(b, o, &p)));
+    OK(tdl_builder_build(b, NULL, &g));
+    check_bind(ctx, g, &x, &y);
+    const int rows = (SIZE + 2 * pad - high) / stride + 1;
+    const int row = (SIZE + 2 * pad - wide) / stride + 1;
+    const int count = rows * row * channels;
+    OK(tdl_tensor_write(x.tensor, in, sizeof(*in) * (size_t)(SIZE * SIZE * channels), NULL));
+    OK(tdl_graph_dispatch(g, &x, 1, &y, 1, NULL));
+    OK(tdl_tensor_read(y.tensor, got, sizeof(*got) * (size_t)count));
+    for (int i = 0; i < count; i++) {
+        const int at[3] = {i / channels / row * stride - pad, i / channels % row * stride - pad,
+                           i % channels};
+        const double want = mean_at(in, SIZE, channels, window, at);
+        CHECK(fabs((double)got[i] - want) < 1e-6,
+              "%d channels, %dx%d, step %d, element %d: %g, not %g", channels, high, wide, stride,
+              i, (double)got[i], want);
+    }
+    check_unbind(&x, &y);
+    tdl_graph_destroy(&g);
+    tdl_builder_destroy(&b);
+}
+
+static void check_small_windows(void)
+{
+    check_begin("small windows of few channels");
+    for (int channels = 1; channels <= 5; channels++)
+        for (int stride = 1; stride <= 3; stride++)
+            for (int pad = 0; pad <= 1; pad++) {
+                check_few_channels(channels, 2, 2, stride, pad);
+                check_few_channels(channels, 3, 2, stride, pad);
+                check_few_channels(channels, 2, 5, stride, pad);
+            }
+}
+
 /* A compiled graph has the memory that its first run works in: the system is asked for
  * far fewer pages than lie in the arena. */
 static void check_first_run(void)
@@ -782,6 +849,7 @@ int main(void)
     check_special_values();
     check_lifetimes();
     check_convs();
+    check_small_windows();
     check_first_run();
     check_refused();
     check_refused_scratch();
