@@ -77,11 +77,13 @@ static void judge_interval(GstTdlFilter *self, gboolean late)
     const gchar *reason;
 
     if (self->on_ladder && gst_tdl_ladder_can_fall(&self->ladder))
-        live.max_interval = MIN(live.max_interval, gst_tdl_load_interval(&session->load, &live));
-    reason = gst_tdl_load_judge(&session->load, &live, &session->cost, session->interval, late);
+        live.max_interval =
+            MIN(live.max_interval, gst_tdl_load_interval(&session->effort.load, &live));
+    reason = gst_tdl_load_judge(&session->effort.load, &live, &session->effort.cost,
+                                session->stream.interval, late);
     if (reason)
-        gst_tdl_report_load(GST_ELEMENT(self), gst_tdl_load_interval(&session->load, &self->active),
-                            reason);
+        gst_tdl_report_load(GST_ELEMENT(self),
+                            gst_tdl_load_interval(&session->effort.load, &self->active), reason);
 }
 
 void gst_tdl_auto_weigh(GstTdlFilter *self)
@@ -125,7 +127,7 @@ gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_loaded *lo
     if (!self->on_ladder || infer->rung != self->ladder.wanted ||
         infer->rung == self->ladder.at) /* a property was set */
         return TRUE;
-    if (!self->session->cost.network) /* else those of before it was loaded */
+    if (!self->session->effort.cost.network) /* else those of before it was loaded */
         gst_tdl_session_measure(self->session);
     gst_tdl_session_strain(self->session, &self->active, FALSE, &strain);
     admits = gst_tdl_ladder_admits(&self->ladder, infer->rung, infer->network_ns, &strain);

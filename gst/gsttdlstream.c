@@ -142,7 +142,7 @@ static struct gst_tdl_infer *load_fitted(GstTdlFilter *self, enum gst_tdl_output
 static gboolean take_infer(GstTdlFilter *self, struct gst_tdl_infer *infer)
 {
     const gboolean fits = is_fitted(self);
-    const gboolean now = fits && self->session->frames > 0 && self->in.info.finfo;
+    const gboolean now = fits && self->session->counts.frames > 0 && self->in.info.finfo;
     GError *error = NULL;
 
     if (now) {
@@ -229,7 +229,7 @@ static GstFlowReturn fit(GstTdlFilter *self)
     infer = load_fitted(self, self->output, self->session->infer->rung, &error);
     if (!infer && !error)
         return GST_FLOW_FLUSHING;
-    if (error && !self->session->frames) {
+    if (error && !self->session->counts.frames) {
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
         return GST_FLOW_ERROR;
     }
@@ -281,8 +281,9 @@ static void tell_presence(GstTdlFilter *self)
 static void tell_strange_mask(GstTdlFilter *self)
 {
     struct gst_tdl_session *session = self->session;
-    GError *notice =
-        session->network_runs ? gst_tdl_infer_notice(session->infer, session->network_runs) : NULL;
+    GError *notice = session->counts.network_runs
+                         ? gst_tdl_infer_notice(session->infer, session->counts.network_runs)
+                         : NULL;
 
     if (notice)
         gst_tdl_error_post(self, GST_MESSAGE_WARNING, notice);
@@ -292,14 +293,15 @@ static void tell_strange_mask(GstTdlFilter *self)
 static void note_moment(GstTdlFilter *self, GstBuffer *input)
 {
     const GstSegment *segment = &GST_BASE_TRANSFORM(self)->segment;
-    struct gst_tdl_moment *moment = &self->session->moment;
+    struct gst_tdl_moment *moment = &self->session->stream.moment;
     GstClockTime running = GST_CLOCK_TIME_NONE;
 
     moment->timestamp = GST_BUFFER_PTS(input);
     if (segment->format == GST_FORMAT_TIME)
         running = gst_segment_to_running_time(segment, GST_FORMAT_TIME, moment->timestamp);
-    moment->running =
-        GST_CLOCK_TIME_IS_VALID(running) ? running : moment->running + self->session->interval;
+    moment->running = GST_CLOCK_TIME_IS_VALID(running)
+                          ? running
+                          : moment->running + self->session->stream.interval;
 }
 
 /* Where the picture of the caps lies in a buffer. */

@@ -22,7 +22,7 @@ static gboolean is_shared(struct gst_tdl_session *session, const struct gst_tdl_
 /* Whether the run under way is done, whose mask no frame has used yet. */
 static enum tdl_result look_for_mask(const struct gst_tdl_session *session, gboolean *out_finished)
 {
-    const struct gst_tdl_course *course = &session->course;
+    const struct gst_tdl_course *course = &session->stream.course;
     enum tdl_result r = TDL_ERROR_TIMEOUT;
 
     if (course->running)
@@ -37,15 +37,16 @@ static enum tdl_result make_plan(struct gst_tdl_session *session, const struct g
     struct gst_tdl_runs runs = {
         .kind = session->infer->model->kind,
         .in_tiles = gst_tdl_session_in_tiles(session),
-        .interval = gst_tdl_load_interval(&session->load, live),
-        .may_run = gst_tdl_load_may_run(&session->load, live, session->moment.running),
+        .interval = gst_tdl_load_interval(&session->effort.load, live),
+        .may_run =
+            gst_tdl_load_may_run(&session->effort.load, live, session->stream.moment.running),
     };
     enum tdl_result r = TDL_OK;
 
     if (live->latency_mode == GST_TDL_LATENCY_FRESHEST)
         r = look_for_mask(session, &runs.finished);
     if (r == TDL_OK)
-        gst_tdl_plan_frame(live, &session->course, &runs, &work->wanted, out_plan);
+        gst_tdl_plan_frame(live, &session->stream.course, &runs, &work->wanted, out_plan);
     return r;
 }
 
@@ -98,7 +99,7 @@ static enum tdl_result record(struct gst_tdl_session *session, struct gst_tdl_sl
         r = gst_tdl_infer_network(session->infer, slot->batch);
     if (r == TDL_OK && steps & GST_TDL_STEP_WATCH)
         r = gst_tdl_presence_record(&session->presence, session->device->context, slot->batch,
-                                    session->infer, &session->moment);
+                                    session->infer, &session->stream.moment);
     if (r == TDL_OK && steps & GST_TDL_STEP_COMPOSE)
         r = gst_tdl_work_compose(session, slot, live, work, new_mask ? session->infer->mask : NULL);
     return r;
@@ -108,15 +109,15 @@ static enum tdl_result record(struct gst_tdl_session *session, struct gst_tdl_sl
 static void note_submitted(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                            const struct gst_tdl_slot *slot, guint steps, gboolean shared)
 {
-    session->closed += steps & GST_TDL_STEP_COVER ? 1 : 0;
+    session->counts.closed += steps & GST_TDL_STEP_COVER ? 1 : 0;
     if (!shared && !(steps & (GST_TDL_STEP_NETWORK | GST_TDL_STEP_TILES)))
         return;
     gst_tdl_infer_ran(session->infer);
-    gst_tdl_load_ran(&session->load, live, session->moment.running);
-    session->network_runs++;
+    gst_tdl_load_ran(&session->effort.load, live, session->stream.moment.running);
+    session->counts.network_runs++;
     if (steps & GST_TDL_STEP_TILES) /* whose mask nobody keeps */
         return;
-    session->course.running_point = slot->point;
+    session->stream.course.running_point = slot->point;
     gst_tdl_presence_submitted(&session->presence, slot->point);
 }
 
@@ -176,8 +177,8 @@ static enum tdl_result process(struct gst_tdl_session *session, struct gst_tdl_s
     tell_batcher(session, live, &plan);
     r = execute(session, slot, live, work, &plan);
     if (r == TDL_OK) {
-        plan.after.running_point = session->course.running_point;
-        session->course = plan.after;
+        plan.after.running_point = session->stream.course.running_point;
+        session->stream.course = plan.after;
     }
     return r;
 }
@@ -187,9 +188,9 @@ static void find_moved_crop(struct gst_tdl_session *session, const struct gst_td
 {
     const struct gst_tdl_rect none = { 0 }, crop = work->frames.cropped ? work->crop : none;
 
-    if (memcmp(&crop, &session->crop, sizeof(crop)) != 0)
+    if (memcmp(&crop, &session->stream.crop, sizeof(crop)) != 0)
         gst_tdl_session_discontinue(session, FALSE);
-    session->crop = crop;
+    session->stream.crop = crop;
 }
 
 static guint64 frame_bytes(const GstVideoInfo *info)
@@ -233,7 +234,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
         return gst_tdl_error_set(error, r, "Cannot begin a frame");
     if (!masks)
         masks = &none;
-    session->interval = frame_interval(&in->info);
+    session->stream.interval = frame_interval(&in->info);
     importer->stats.gpu_bytes = frame_bytes(&in->info) + target_bytes(output) +
                                 target_bytes(&masks->mask) + target_bytes(&masks->labels);
     if (!gst_tdl_work_import(session, live, slot, in, output, masks, &work, error)) {
@@ -255,6 +256,6 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     memcpy(masks->classes.size, work.classes_size, sizeof(work.classes_size));
     if (work.frames.cropped)
         masks->classes.part = work.crop;
-    session->frames++;
+    session->counts.frames++;
     return TRUE;
 }

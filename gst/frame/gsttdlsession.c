@@ -52,7 +52,7 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
         goto fail;
     }
     gst_tdl_presence_finish(&session->presence); /* empty */
-    gst_tdl_load_init(&session->load);
+    gst_tdl_load_init(&session->effort.load);
     return session;
 fail:
     gst_tdl_session_free(session);
@@ -119,17 +119,17 @@ static guint64 stage_sum(const struct gst_tdl_session *session, guint stage, gui
 static guint64 mean_since(struct gst_tdl_session *session, guint stage, guint64 before)
 {
     guint64 runs, ns = stage_sum(session, stage, &runs);
-    const guint64 new_runs = runs - session->stage_runs[stage];
-    const guint64 new_ns = ns - session->stage_ns[stage];
+    const guint64 new_runs = runs - session->effort.stage_runs[stage];
+    const guint64 new_ns = ns - session->effort.stage_ns[stage];
 
-    session->stage_runs[stage] = runs;
-    session->stage_ns[stage] = ns;
+    session->effort.stage_runs[stage] = runs;
+    session->effort.stage_ns[stage] = ns;
     return new_runs ? new_ns / new_runs : before;
 }
 
 gboolean gst_tdl_session_is_due(struct gst_tdl_session *session)
 {
-    if (!gst_tdl_load_is_due(&session->load, session->moment.running))
+    if (!gst_tdl_load_is_due(&session->effort.load, session->stream.moment.running))
         return FALSE;
     gst_tdl_session_measure(session);
     return TRUE;
@@ -139,19 +139,19 @@ gboolean gst_tdl_session_is_due(struct gst_tdl_session *session)
 static void measure_by_clock(struct gst_tdl_session *session)
 {
     const guint64 busy = gst_tdl_flight_busy_ns(&session->flight);
-    const guint64 ns = busy - session->busy_ns;
-    const guint64 frames = session->frames - session->busy_frames;
-    const guint64 runs = session->network_runs - session->busy_runs;
+    const guint64 ns = busy - session->effort.busy_ns;
+    const guint64 frames = session->counts.frames - session->effort.busy_frames;
+    const guint64 runs = session->counts.network_runs - session->effort.busy_runs;
     const guint64 shared =
         session->batch_slot ? gst_tdl_batch_slot_network_ns(session->batch_slot) : 0;
 
-    session->busy_ns = busy;
-    session->busy_frames = session->frames;
-    session->busy_runs = session->network_runs;
+    session->effort.busy_ns = busy;
+    session->effort.busy_frames = session->counts.frames;
+    session->effort.busy_runs = session->counts.network_runs;
     if (runs)
-        session->cost = (struct gst_tdl_cost){ .network = ns / runs + shared };
+        session->effort.cost = (struct gst_tdl_cost){ .network = ns / runs + shared };
     else if (frames)
-        session->cost.frame = ns / frames;
+        session->effort.cost.frame = ns / frames;
 }
 
 void gst_tdl_session_measure(struct gst_tdl_session *session)
@@ -160,21 +160,24 @@ void gst_tdl_session_measure(struct gst_tdl_session *session)
         measure_by_clock(session);
         return;
     }
-    session->cost.picture = mean_since(session, GST_TDL_STAGE_PREPROCESS, session->cost.picture);
-    session->cost.network = mean_since(session, GST_TDL_STAGE_NETWORK, session->cost.network);
-    session->cost.frame = mean_since(session, GST_TDL_STAGE_COMPOSE, session->cost.frame);
+    session->effort.cost.picture =
+        mean_since(session, GST_TDL_STAGE_PREPROCESS, session->effort.cost.picture);
+    session->effort.cost.network =
+        mean_since(session, GST_TDL_STAGE_NETWORK, session->effort.cost.network);
+    session->effort.cost.frame =
+        mean_since(session, GST_TDL_STAGE_COMPOSE, session->effort.cost.frame);
 }
 
 void gst_tdl_session_strain(const struct gst_tdl_session *session, const struct gst_tdl_live *live,
                             gboolean late, struct gst_tdl_strain *out_strain)
 {
-    const gint others = g_atomic_int_get(&session->device->load) - session->told;
-    const guint interval = gst_tdl_load_interval(&session->load, live);
-    const gdouble duration = MAX(session->interval, 1);
+    const gint others = g_atomic_int_get(&session->device->load) - session->effort.told;
+    const guint interval = gst_tdl_load_interval(&session->effort.load, live);
+    const gdouble duration = MAX(session->stream.interval, 1);
     const gdouble runs = 1. / MAX(interval, 1),
                   rate = live->max_rate > 0 ? live->max_rate * duration / GST_SECOND : runs;
 
-    *out_strain = (struct gst_tdl_strain){ .cost = session->cost,
+    *out_strain = (struct gst_tdl_strain){ .cost = session->effort.cost,
                                            .duration = duration,
                                            .runs = MIN(runs, rate),
                                            .others = MAX(others, 0) / LOAD_UNIT,
@@ -192,8 +195,8 @@ void gst_tdl_session_tell_load(struct gst_tdl_session *session, const struct gst
             (strain->cost.frame + (strain->cost.picture + strain->cost.network) * strain->runs) /
             strain->duration;
     told = (gint)(MIN(share, MOST_LOAD) * LOAD_UNIT);
-    g_atomic_int_add(&session->device->load, told - session->told);
-    session->told = told;
+    g_atomic_int_add(&session->device->load, told - session->effort.told);
+    session->effort.told = told;
 }
 
 gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst_tdl_live *live,
@@ -213,15 +216,15 @@ gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst
 
 void gst_tdl_session_discontinue(struct gst_tdl_session *session, gboolean forget)
 {
-    session->course.cut = TRUE;
+    session->stream.course.cut = TRUE;
     if (session->infer)
         gst_tdl_infer_forget(session->infer);
     if (!forget)
         return;
     session->presence.watch.since.running = GST_CLOCK_TIME_NONE; /* time may be another */
     gst_tdl_compose_reset(&session->compose);
-    session->course.has_mask = FALSE;
-    session->course.running = FALSE;
+    session->stream.course.has_mask = FALSE;
+    session->stream.course.running = FALSE;
 }
 
 void gst_tdl_session_reset(struct gst_tdl_session *session)
@@ -338,7 +341,7 @@ gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct g
 gint64 gst_tdl_session_batch_wait(const struct gst_tdl_session *session,
                                   const struct gst_tdl_live *live)
 {
-    return live->batch_timeout < 0 ? session->interval / 1000 : live->batch_timeout * 1000;
+    return live->batch_timeout < 0 ? session->stream.interval / 1000 : live->batch_timeout * 1000;
 }
 
 const gchar *gst_tdl_session_model(const struct gst_tdl_session *session)
@@ -374,10 +377,10 @@ void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
 {
     out_stats->device = g_intern_string(tdl_context_device(session->device->context)->name);
     out_stats->model = gst_tdl_session_model(session);
-    out_stats->frames = session->frames;
-    out_stats->closed = session->closed;
-    out_stats->network_runs = session->network_runs;
-    out_stats->interval = gst_tdl_load_interval(&session->load, live);
+    out_stats->frames = session->counts.frames;
+    out_stats->closed = session->counts.closed;
+    out_stats->network_runs = session->counts.network_runs;
+    out_stats->interval = gst_tdl_load_interval(&session->effort.load, live);
     out_stats->present = session->presence.watch.present;
     out_stats->share = session->presence.watch.share;
     out_stats->batching = session->batch_slot ? session->batch_slot->state : NULL;

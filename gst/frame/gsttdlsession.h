@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What an element owns between READY and PAUSED: device, network, composition
- * and the frames in flight, and the way of one frame through them. Belongs to
- * the streaming thread; knows buffers and video infos, but no pads. */
+ * and the frames in flight, and the way of one frame through them. Knows buffers
+ * and video infos, but no pads. */
 #ifndef GST_TDL_SESSION_H
 #define GST_TDL_SESSION_H
 
@@ -18,32 +18,50 @@
 #include "gsttdlregion.h"
 #include "memory/gsttdlvulkan.h"
 
-struct gst_tdl_session {
-    struct gst_tdl_device *device; /* acquired */
-    GstAllocator *upload, *readback;
-    struct gst_tdl_infer *infer;
-    gboolean ready;                    /* it is compiled */
-    struct tdl_compile_params compile; /* who may cancel what frames need */
-    struct gst_tdl_compose compose;
-    struct gst_tdl_importer importer;
-    struct gst_tdl_flight flight;
-
-    struct gst_tdl_presence presence;
+/* What the stream costs the device, and what that is judged by. */
+struct gst_tdl_effort {
     struct gst_tdl_load load;
     struct gst_tdl_cost cost; /* since the last judgement, as far as there were runs */
     gint told;                /* its part of the device's load, that others know of */
     guint64 stage_ns[GST_TDL_STAGES], stage_runs[GST_TDL_STAGES]; /* sums up to then */
     guint64 busy_ns, busy_frames, busy_runs; /* likewise, where the device has no timestamps */
-    struct gst_tdl_moment moment;            /* of the frame that comes, before it does */
+};
 
-    struct gst_tdl_batch_slot *batch_slot; /* borrowed; NULL: it goes alone */
-    GstClockTime interval;                 /* between the last frames, as their caps say */
-
-    struct gst_tdl_course course;
+/* Where the stream is. */
+struct gst_tdl_passage {
+    struct gst_tdl_moment moment; /* of the frame that comes, before it does */
+    GstClockTime interval;        /* between the last frames, as their caps say */
+    struct gst_tdl_course course; /* what the frames before have left */
     struct gst_tdl_rect crop;     /* of the last frame; zeros: none */
     struct gst_tdl_region region; /* that the network looked at last */
-    guint tiles;                  /* runs a frame, of input-fit=tiles */
-    guint64 frames, closed, network_runs;
+};
+
+/* All of it belongs to the streaming thread, and is made and freed while nothing streams, but:
+ * `device` and the allocators stay the same, and any thread may ask them; the flight and the
+ * batcher have locks of their own, so that a state change or a flush cuts short what waits
+ * there; the device's load is atomic. What properties show is copied under the element's lock
+ * with each frame (gst_tdl_session_get_stats()). */
+struct gst_tdl_session {
+    struct gst_tdl_device *device; /* acquired */
+    GstAllocator *upload, *readback;
+
+    struct gst_tdl_infer *infer;
+    gboolean ready;                        /* it is compiled */
+    guint tiles;                           /* runs a frame, of input-fit=tiles */
+    struct tdl_compile_params compile;     /* who may cancel what frames need */
+    struct gst_tdl_batch_slot *batch_slot; /* borrowed; NULL: it goes alone */
+
+    /* Each has functions of its own. */
+    struct gst_tdl_compose compose;
+    struct gst_tdl_importer importer;
+    struct gst_tdl_flight flight;
+    struct gst_tdl_presence presence;
+
+    struct gst_tdl_effort effort;
+    struct gst_tdl_passage stream;
+    struct {
+        guint64 frames, closed, network_runs;
+    } counts;
 };
 
 struct gst_tdl_stats {

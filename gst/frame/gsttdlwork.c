@@ -71,7 +71,7 @@ static void find_region(struct gst_tdl_session *session, const struct gst_tdl_li
     gst_tdl_video_is_part(in, work->input, &whole, &part);
     gst_tdl_rect_unite(&moved, (gint64)wanted.x - part.x, (gint64)wanted.y - part.y, wanted.width,
                        wanted.height);
-    if (!gst_tdl_region_choose(&session->region, &moved, frame, infer->region))
+    if (!gst_tdl_region_choose(&session->stream.region, &moved, frame, infer->region))
         memset(infer->region, 0, sizeof(infer->region));
 }
 

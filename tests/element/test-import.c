@@ -357,15 +357,15 @@ GST_START_TEST(without_timestamps)
         gst_tdl_session_measure(session);
         gst_buffer_unref(input);
         gst_buffer_unref(output);
-        fail_unless_equals_uint64(session->network_runs, 1);
-        fail_unless(session->cost.network > 0 && session->cost.picture == 0);
-        fail_unless((session->cost.frame > 0) == i);
-        frame = session->cost.frame;
+        fail_unless_equals_uint64(session->counts.network_runs, 1);
+        fail_unless(session->effort.cost.network > 0 && session->effort.cost.picture == 0);
+        fail_unless((session->effort.cost.frame > 0) == i);
+        frame = session->effort.cost.frame;
     }
-    before = session->cost.network;
+    before = session->effort.cost.network;
     gst_tdl_session_measure(session); /* nothing has happened */
-    fail_unless_equals_uint64(session->cost.network, before);
-    fail_unless_equals_uint64(session->cost.frame, frame);
+    fail_unless_equals_uint64(session->effort.cost.network, before);
+    fail_unless_equals_uint64(session->effort.cost.frame, frame);
     info->timestamps = true;
     gst_tdl_session_free(session);
 }
