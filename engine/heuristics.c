@@ -30,10 +30,11 @@ static const struct tdl_heuristics heuristics[] = {
                                  .gemm = 0.1,
                                  .cooperative = 0.01,
                                  .matmul = 0.1}},
-    [INTEGRATED] = {ANY_GPU, .speed = {800, 50, 3000, 16}},
-    [NVIDIA] = {ANY_GPU, .speed = {20000, 2000, 2000, 128, 110}, .efficiency.cooperative = 4.2},
-    [AMD] = {ANY_GPU, .speed = {10000, 1000, 2500, 64}},
-    [OTHER] = {ANY_GPU, .speed = {5000, 400, 3000, 32}},
+    [INTEGRATED] = {ANY_GPU, .read_ahead = 8, .speed = {800, 50, 3000, 16}},
+    [NVIDIA] = {ANY_GPU, .read_ahead = 32, .speed = {20000, 2000, 2000, 128, 110},
+                .efficiency.cooperative = 4.2},
+    [AMD] = {ANY_GPU, .read_ahead = 8, .speed = {10000, 1000, 2500, 64}},
+    [OTHER] = {ANY_GPU, .read_ahead = 8, .speed = {5000, 400, 3000, 32}},
 };
 
 static enum kind kind_of(const struct tdl_device_info *device)

@@ -23,6 +23,9 @@ struct tdl_heuristics {
     /* Invocations of a workgroup: whose members share the work on a result; that
      * works alone; on either side of one that multiplies matrices. */
     uint32_t team, lone_group, matrix_side;
+    /* Packs that an invocation may read before it needs them. Each takes four registers,
+     * and where these are few, invocations at work at once hide the wait better. */
+    uint32_t read_ahead;
     /* It compiles where it executes, on the one thread that serves a queue. */
     bool compiles_in_queue;
     /* Its clocks fall while it has nothing to do. */

@@ -14,6 +14,7 @@ describe() {
     demo) echo "pipelines/demo.sh, shortened" ;;
     validation) echo "tdlfilter under GstHarness on Vulkan, under the validation layer, which the engine always has on" ;;
     profiles) echo "kernels and frames on a device that pretends the limits of others, under the validation layer" ;;
+    compilers) echo "AMD's compiler over the kernels of models and frames, without a card" ;;
     sanitizers) echo "the suites built with ASan, UBSan and leak detection, on the CPU; on Vulkan what is about it" ;;
     metadata) echo "what frames carry since GStreamer 1.26, with sanitizers" ;;
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
@@ -89,6 +90,8 @@ part_profiles() {
         TDL_PROFILE=$profile validated $(tests_in profiles)
     done
 }
+
+part_compilers() { told_results python3 tests/profiles/compilers.py "$TDL_BUILD" "$root/models"; }
 
 # pretends PROFILE : and the device is still good enough.
 pretends() {

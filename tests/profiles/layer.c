@@ -5,6 +5,7 @@
  *
  * Memory that is not coherent really is not: the program maps a copy, which only
  * vkFlushMappedMemoryRanges() and vkInvalidateMappedMemoryRanges() bring up to date. */
+#include "compile_only.h"
 #include "profiles.h"
 
 #include <pthread.h>
@@ -113,6 +114,11 @@ static bool separate(void)
     return profile_chosen() && profile_chosen()->memory == PROFILE_MEMORY_SEPARATE;
 }
 
+static bool compile_only(void)
+{
+    return profile_chosen() && profile_chosen()->compile_only;
+}
+
 static void lower(uint32_t *limit, uint32_t to)
 {
     if (to && *limit > to)
@@ -125,9 +131,11 @@ static void pretend_limits(VkPhysicalDeviceProperties *p)
     if (!is)
         return;
     VkPhysicalDeviceLimits *l = &p->limits;
-    snprintf(p->deviceName, sizeof(p->deviceName), "%s (pretended)", is->device);
-    p->deviceType = is->type;
-    p->vendorID = is->vendor;
+    if (is->device) {
+        snprintf(p->deviceName, sizeof(p->deviceName), "%s (pretended)", is->device);
+        p->deviceType = is->type;
+        p->vendorID = is->vendor;
+    }
     lower(&l->maxComputeWorkGroupInvocations, is->invocations);
     for (int i = 0; i < 3; i++) {
         lower(&l->maxComputeWorkGroupSize[i], is->invocations);
@@ -203,7 +211,7 @@ static void pretend_memory(VkPhysicalDeviceMemoryProperties *m)
 {
     if (!separate())
         return;
-    VkDeviceSize bytes = m->memoryHeaps[0].size;
+    VkDeviceSize bytes = compile_only() ? 8ull << 30 : m->memoryHeaps[0].size;
     *m = (VkPhysicalDeviceMemoryProperties){
         .memoryHeapCount = 2,
         .memoryHeaps = {{bytes, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}, {bytes, 0}},
@@ -536,6 +544,32 @@ static VkResult refusal(const VkDeviceCreateInfo *info)
     return wrong ? VK_ERROR_FEATURE_NOT_PRESENT : VK_SUCCESS;
 }
 
+/* Like create, with the driver's statistics of pipelines. */
+static VkResult create_with_statistics(PFN_vkCreateDevice create, VkPhysicalDevice p,
+                                       const VkDeviceCreateInfo *info,
+                                       const VkAllocationCallbacks *a, VkDevice *out)
+{
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR feature = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
+        .pNext = (void *)info->pNext,
+        .pipelineExecutableInfo = VK_TRUE,
+    };
+    uint32_t count = info->enabledExtensionCount;
+    const char **names = calloc(count + 1, sizeof(*names));
+    if (!names)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = info->ppEnabledExtensionNames[i];
+    names[count] = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
+    VkDeviceCreateInfo with = *info;
+    with.pNext = &feature;
+    with.enabledExtensionCount = count + 1;
+    with.ppEnabledExtensionNames = names;
+    VkResult r = create(p, &with, a, out);
+    free(names);
+    return r;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice p,
                                                     const VkDeviceCreateInfo *info,
                                                     const VkAllocationCallbacks *a, VkDevice *out)
@@ -550,8 +584,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice p,
     PFN_vkGetDeviceProcAddr get = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
     PFN_vkGetInstanceProcAddr get_instance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
     link->u.pLayerInfo = link->u.pLayerInfo->pNext;
-    r = ((PFN_vkCreateDevice)get_instance(instance_of(p)->handle, "vkCreateDevice"))(p, info, a,
-                                                                                     out);
+    PFN_vkCreateDevice create =
+        (PFN_vkCreateDevice)get_instance(instance_of(p)->handle, "vkCreateDevice");
+    r = compile_only() ? create_with_statistics(create, p, info, a, out) : create(p, info, a, out);
     struct device *d = r == VK_SUCCESS ? calloc(1, sizeof(*d)) : NULL;
     if (!d)
         return r;
@@ -561,6 +596,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice p,
     d->next = devices;
     devices = d;
     pthread_mutex_unlock(&lock);
+    if (compile_only())
+        compile_only_start(*out, get);
     return r;
 }
 
@@ -683,13 +720,18 @@ static PFN_vkVoidFunction find(const struct row *rows, size_t count, const char 
 static PFN_vkVoidFunction get_device_proc(VkDevice device, const char *name)
 {
     PFN_vkVoidFunction below = device_of(device)->get(device, name);
-    PFN_vkVoidFunction own = FIND(device_rows, name);
+    PFN_vkVoidFunction own = compile_only() ? compile_only_function(name) : NULL;
+    if (own)
+        return own;
+    own = FIND(device_rows, name);
     return below && own ? own : below;
 }
 
 static PFN_vkVoidFunction get_instance_proc(VkInstance instance, const char *name)
 {
     PFN_vkVoidFunction own = FIND(instance_rows, name);
+    if (!own && compile_only())
+        own = compile_only_function(name);
     if (!own)
         own = FIND(device_rows, name);
     if (!instance || !instance_of(instance))

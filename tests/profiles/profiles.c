@@ -82,6 +82,10 @@ static const struct profile profiles[] = {
         .no_timestamps = true, .one_queue = true, .hidden = SHARING,
     },
     {
+        .name = "compile-only", /* with the driver's own limits */
+        .compile_only = true, .memory = PROFILE_MEMORY_SEPARATE, .hidden = SHARING,
+    },
+    {
         .name = "no-timeline",
         .device = "Old", .type = INTEGRATED, .vendor = 0x10000, .no_timeline = true,
         .hidden = " VK_KHR_timeline_semaphore ",

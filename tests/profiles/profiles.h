@@ -36,6 +36,7 @@ struct profile {
     bool no_timeline;        /* timeline semaphores */
     bool no_timestamps;
     bool one_queue;
+    bool compile_only;       /* the driver compiles, and its hardware is not here */
     enum profile_memory memory;
     const char *hidden;      /* extensions, each between spaces */
 };

@@ -54,7 +54,12 @@ static struct tile shared_tile(const struct tdl_conv_geometry *g)
     const uint32_t pixels = tdl_conv_pixels(g), in = tdl_packs(g->in.c);
     const uint32_t local = pixels <= 4 ? 1 : pixels <= 256 ? 8 : 32;
     const uint32_t most = TDL_MIN(g->device->max_workgroup_invocations, 256) / local;
-    return (struct tile){1, 1, local, 8, in <= 32, tdl_conv_divisor(in, TDL_MIN(most, 128))};
+    return (struct tile){1,
+                         1,
+                         local,
+                         8,
+                         in <= tdl_conv_heuristics(g)->read_ahead,
+                         tdl_conv_divisor(in, TDL_MIN(most, 128))};
 }
 
 /* `alone`: the kernel does what a shared pixel does not allow. */
@@ -63,11 +68,11 @@ static struct tile choose_tile(const struct tdl_conv_geometry *g, const struct t
 {
     uint32_t pixels = tdl_conv_pixels(g), in = tdl_packs(g->in.c), out = tdl_packs(g->out.c);
     const bool few = tdl_conv_heuristics(g)->few_invocations;
+    const uint32_t ahead = tdl_conv_heuristics(g)->read_ahead;
     if (v->v[0])
-        return (struct tile){
-            v->v[0],          v->v[1],
-            v->v[2],          v->v[3] ? 8 : 32,
-            !few && in <= 32, v->v[3] && !alone ? tdl_conv_divisor(in, v->v[3]) : 1};
+        return (struct tile){v->v[0],     v->v[1],
+                             v->v[2],     v->v[3] ? 8 : 32,
+                             in <= ahead, v->v[3] && !alone ? tdl_conv_divisor(in, v->v[3]) : 1};
     if (few) {
         /* Registers are few and loads dear: reuse each pack for 16 channels. */
         uint32_t packs = out % 4 == 0 || out > 8 ? 4 : TDL_MIN(out, 6);
@@ -80,7 +85,7 @@ static struct tile choose_tile(const struct tdl_conv_geometry *g, const struct t
     if (!alone && shared.split >= 4 && is_narrow(g))
         return shared;
     uint32_t packs = work >= 1u << 21 ? 4 : work >= 1u << 18 ? 2 : 1;
-    return (struct tile){TDL_MIN(out, packs), 1, 64, 32, in <= 32, 1};
+    return (struct tile){TDL_MIN(out, packs), 1, 64, 32, in <= ahead, 1};
 }
 
 static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
