@@ -16,6 +16,9 @@ static bool ends_with(const char *path, const char *end)
     return length > size && !strcmp(path + length - size, end);
 }
 
+#ifdef HAVE_PNG
+#include <png.h>
+
 /* The index of channel c of pixel (x, y) in one image. */
 struct picture {
     uint32_t width, height, channels;
@@ -37,9 +40,6 @@ static bool as_picture(const struct tdl_tensor_params *p, struct picture *out)
     out->step_y = out->step_x * out->width;
     return out->channels == 1 || out->channels == 3 || out->channels == 4;
 }
-
-#ifdef HAVE_PNG
-#include <png.h>
 
 static png_uint_32 png_format(uint32_t channels)
 {
