@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "isa.h"
+#include "name.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -16,32 +17,16 @@
 
 /* ------------------------------------------------------------- description */
 
-/* Read the processor's name from /proc/cpuinfo; other systems leave the architecture's name. */
-static void read_name(char *name, size_t size)
-{
-    char line[256];
-    FILE *f = fopen("/proc/cpuinfo", "re");
-    snprintf(name, size, "CPU");
-    while (f && fgets(line, sizeof(line), f)) {
-        const char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !colon || colon[1] != ' ')
-            continue;
-        snprintf(name, size, "CPU %.200s", colon + 2);
-        name[strcspn(name, "\n")] = 0;
-        break;
-    }
-    if (f)
-        fclose(f);
-}
-
 void tdl_cpu_describe(struct tdl_device_info *info)
 {
     static const uint8_t uuid[TDL_UUID_SIZE] = "tdl device: cpu";
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    char extensions[64];
     memset(info, 0, sizeof(*info));
-    read_name(info->name, sizeof(info->name));
-    snprintf(info->driver, sizeof(info->driver), "%s, %s", tdl_cpu_isa_name(tdl_cpu_isa(NULL)),
-             TDL_XNNPACK_VERSION);
+    tdl_cpu_read_name("", info->name, sizeof(info->name));
+    tdl_cpu_extensions(extensions, sizeof(extensions));
+    snprintf(info->driver, sizeof(info->driver), "%s%s, %s", tdl_cpu_isa_name(tdl_cpu_isa(NULL)),
+             extensions, TDL_XNNPACK_VERSION);
     memcpy(info->uuid, uuid, sizeof(uuid));
     info->type = TDL_DEVICE_CPU;
     info->queues = 1;

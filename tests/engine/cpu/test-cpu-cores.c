@@ -7,6 +7,7 @@
 #include <cpu/cores.h>
 #include <cpu/cpu.h>
 #include <cpu/memory.h>
+#include <cpu/name.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -203,12 +204,52 @@ static void check_affinity(void)
           tdl_cpu_cores(), CPU_COUNT(&all));
 }
 
+static const struct name_row {
+    struct row row;
+    const char *want;
+} name_rows[] = {
+    {{"nothing is told", {{"/proc/cpuinfo", "processor\t: 0\n"}}, 0}, "CPU"},
+    {{"a processor", {{"/proc/cpuinfo", "processor\t: 0\nmodel name\t: A 1 @ 2 GHz\n"}}, 0},
+     "CPU A 1 @ 2 GHz"},
+    {{"a board", {{"/proc/cpuinfo", "BogoMIPS\t: 108.00\n"},
+                  {"/proc/device-tree/model", "Raspberry Pi 5 Model B Rev 1.0"}}, 0},
+     "CPU of Raspberry Pi 5 Model B Rev 1.0"},
+    {{"both", {{"/proc/cpuinfo", "model name\t: ARMv7 Processor rev 3 (v7l)\n"},
+               {"/proc/device-tree/model", "Board\n"}}, 0},
+     "CPU ARMv7 Processor rev 3 (v7l) of Board"},
+};
+
+static void check_name(const struct name_row *row)
+{
+    char root[] = "/tmp/tdl-name-XXXXXX", name[256];
+    make_tree(root, &row->row);
+    tdl_cpu_read_name(root, name, sizeof(name));
+    CHECK(!strcmp(name, row->want), "'%s'; '%s' expected", name, row->want);
+    remove_tree(root);
+}
+
+/* All processors of 64 bits have NEON. */
+static void check_extensions(void)
+{
+    char text[64];
+    check_begin("sets of instructions");
+    tdl_cpu_extensions(text, sizeof(text));
+#ifdef __aarch64__
+    CHECK(!strncmp(text, ", NEON", 6), "'%s'", text);
+#else
+    CHECK(!*text || strstr(text, ", ") == text, "'%s'", text);
+#endif
+}
+
 int main(void)
 {
     for (size_t i = 0; i < COUNT(rows); i++)
         check_quota(&rows[i]);
     for (size_t i = 0; i < COUNT(memory_rows); i++)
         check_memory(&memory_rows[i]);
+    for (size_t i = 0; i < COUNT(name_rows); i++)
+        check_name(&name_rows[i]);
+    check_extensions();
     check_address_limit();
     check_affinity();
     return check_result();
