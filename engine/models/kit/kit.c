@@ -99,10 +99,14 @@ struct tdl_operand *tdl_kit_number(struct tdl_kit *kit, enum tdl_dtype dtype, do
 {
     const bool whole = !tdl_is_float(dtype);
     const double limit = tdl_dtype_size(dtype) == 8 ? 9e18 : 4294967296.0;
-    const int64_t bits = fabs(value) < limit ? (int64_t)value : 0; /* the first bytes are it */
     const float real = (float)value;
+    uint8_t bits[8];
+
+    if (whole)
+        tdl_kit_put_bits(bits, fabs(value) < limit ? (uint64_t)(int64_t)value : 0,
+                         tdl_dtype_size(dtype));
     struct tdl_operand *o = tdl_kit_constant(kit, whole ? dtype : TDL_FLOAT32, 0, NULL,
-                                             whole ? (const void *)&bits : (const void *)&real);
+                                             whole ? (const void *)bits : (const void *)&real);
 
     return tdl_kit_settle(kit,
                           o && dtype == TDL_FLOAT16 ? tdl_builder_cast(kit->builder, o, dtype) : o);
@@ -199,9 +203,8 @@ static const uint8_t *known(struct tdl_kit *kit, struct tdl_operand *operand, co
 int64_t tdl_kit_int_at(enum tdl_dtype dtype, const void *data, size_t i)
 {
     const size_t size = tdl_dtype_size(dtype), shift = 64 - 8 * size;
-    uint64_t bits = 0;
+    const uint64_t bits = tdl_kit_bits((const uint8_t *)data + i * size, size);
 
-    memcpy(&bits, (const uint8_t *)data + i * size, size);
     return dtype == TDL_UINT8 || dtype == TDL_UINT32 || dtype == TDL_UINT64
                ? (int64_t)bits
                : (int64_t)(bits << shift) >> shift;

@@ -46,6 +46,19 @@ bool tdl_kit_fail(struct tdl_kit *kit, enum tdl_result result, const char *forma
 #define tdl_kit_none(kit, result, ...) (tdl_kit_fail(kit, result, __VA_ARGS__), (void *)NULL)
 bool tdl_kit_fail_memory(struct tdl_kit *kit);
 
+/* ------------------------------------------------- numbers of files and machines */
+
+/* Files are little-endian: whether this machine has the bytes in another order. */
+#define TDL_KIT_SWAPS (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+/* The bits of a number of 1 to 8 bytes: as a file has it, and as this machine has it. */
+uint64_t tdl_kit_file_bits(const void *bytes, size_t size);
+uint64_t tdl_kit_bits(const void *number, size_t size);
+/* The lowest `size` bytes of `bits` as a number of this machine. */
+void tdl_kit_put_bits(void *number, uint64_t bits, size_t size);
+/* Numbers of `size` bytes each of a file, as this machine has them. */
+void tdl_kit_from_file(void *to, const void *from, uint64_t count, size_t size);
+
 /* --------------------------------------------------------------- constants */
 
 /* Bytes that are made of the files, in a bound that follows their size. False with the builder

@@ -38,6 +38,22 @@ static uint32_t word_at(const uint8_t *bytes)
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
+/* The next numbers of `size` bytes, as this machine has them. */
+static const uint8_t *take_native(struct ncnn_import *im, uint64_t count, size_t size)
+{
+    const uint8_t *bytes = take(im, count * size);
+    uint8_t *copy;
+
+    if (!TDL_KIT_SWAPS || !bytes)
+        return bytes;
+    copy = malloc(count * size + 1);
+    if (!copy)
+        return tdl_kit_none(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
+    tdl_builder_own(im->builder, copy, free);
+    tdl_kit_from_file(copy, bytes, count, size);
+    return copy;
+}
+
 /* The next weights, with *out_half if these are halves. */
 static const uint8_t *take_numbers(struct ncnn_import *im, bool tagged, uint64_t count,
                                    bool *out_half)
@@ -50,7 +66,7 @@ static const uint8_t *take_numbers(struct ncnn_import *im, bool tagged, uint64_t
     if ((tagged && !bytes) || count > UINT32_MAX)
         return NULL;
     if (tag == TAG_FLOAT32 || tag == TAG_HALF)
-        return take(im, count * (tag == TAG_HALF ? 2 : 4));
+        return take_native(im, count, tag == TAG_HALF ? 2 : 4);
     if (tag == TAG_INT8)
         return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
                             "int8 weights are not supported; convert the model without int8");
@@ -62,7 +78,7 @@ static const uint8_t *take_numbers(struct ncnn_import *im, bool tagged, uint64_t
                      : NULL;
     tdl_builder_own(im->builder, numbers, free);
     for (uint64_t i = 0; i < count; i++)
-        memcpy(&numbers[i], table + 4 * bytes[i], 4);
+        tdl_kit_from_file(&numbers[i], table + 4 * bytes[i], 1, 4);
     return (const uint8_t *)numbers;
 }
 
@@ -118,7 +134,7 @@ const float *ncnn_floats(struct ncnn_import *im, bool tagged, uint64_t count)
         return tdl_kit_none(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
     tdl_builder_own(im->builder, numbers, free);
     for (uint64_t i = 0; i < count; i++)
-        numbers[i] = widen((uint16_t)(bytes[2 * i] | bytes[2 * i + 1] << 8));
+        numbers[i] = widen((uint16_t)tdl_kit_bits(bytes + 2 * i, 2));
     return numbers;
 }
 

@@ -210,7 +210,7 @@ static void store_int(struct lists *l, size_t i, int64_t value)
     /* Halves and bfloat16 lie as bits in int32_data. */
     if (l->type == ONNX_BFLOAT16)
         value = (int64_t)((uint64_t)value << 16);
-    memcpy(l->to + i * l->element, &value, l->element); /* little-endian */
+    tdl_kit_put_bits(l->to + i * l->element, (uint64_t)value, l->element);
 }
 
 static bool take_ints(struct lists *l, const struct tdl_pb_field *f)
@@ -268,8 +268,7 @@ static bool take_fixed(struct lists *l, const struct tdl_pb_field *f, size_t siz
 
         if (l->filled >= l->count)
             continue;
-        memcpy(&value, data + i * size, size);
-        memcpy(&single, data + i * size, sizeof(single));
+        tdl_kit_from_file(size == 8 ? (void *)&value : &single, data + i * size, 1, size);
         if (size == 8)
             single = (float)value;
         memcpy(l->to + l->filled * l->element, &single, sizeof(single));
@@ -304,9 +303,8 @@ static void widen(const struct onnx_tensor *t, const uint8_t *from, size_t size,
     for (uint64_t i = 0; i < t->count; i++) {
         double real = 0;
         float single;
-        uint64_t bits = 0;
+        uint64_t bits = tdl_kit_file_bits(from + i * size, size);
 
-        memcpy(&bits, from + i * size, size);
         if (t->type == ONNX_DOUBLE) {
             memcpy(&real, &bits, sizeof(real));
             single = (float)real;
@@ -317,7 +315,7 @@ static void widen(const struct onnx_tensor *t, const uint8_t *from, size_t size,
             bits <<= 16;
         else if (t->type == ONNX_INT16)
             bits = (uint64_t)(int64_t)(int16_t)bits;
-        memcpy(to + 4 * i, &bits, 4);
+        tdl_kit_put_bits(to + 4 * i, bits, 4);
     }
 }
 
@@ -326,10 +324,17 @@ static void widen(const struct onnx_tensor *t, const uint8_t *from, size_t size,
 static const void *align(struct onnx_import *im, const struct onnx_tensor *t)
 {
     const uint8_t *data = t->raw.data;
-    const size_t size = t->raw.size, wanted = tdl_dtype_size(t->desc.dtype) > 4 ? 8 : 4;
+    const size_t element = tdl_dtype_size(t->desc.dtype);
+    const size_t size = t->raw.size, wanted = element > 4 ? 8 : 4;
     const size_t shift = (uintptr_t)data % wanted;
     void *copy;
 
+    if (TDL_KIT_SWAPS && element > 1) {
+        copy = tdl_kit_make(&im->kit, size);
+        if (copy)
+            tdl_kit_from_file(copy, data, t->count, element);
+        return copy;
+    }
     if (shift == 0)
         return data;
     /* The tag and a length of two bytes or more stand before. */

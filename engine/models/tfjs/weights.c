@@ -217,18 +217,13 @@ bool tfjs_read_weights(struct tfjs_import *im, json_t *manifest)
 
 static double affine(const struct tfjs_weight *w, uint64_t i)
 {
-    uint16_t pair;
+    const uint64_t number = tdl_kit_file_bits(w->data + w->stored * i, w->stored);
 
-    if (w->stored == 1)
-        return w->data[i] * w->scale + w->min;
-    memcpy(&pair, w->data + 2 * i, sizeof(pair));
-    return pair * w->scale + w->min;
+    return (double)number * w->scale + w->min;
 }
 
 static void widen(const struct tfjs_weight *w, void *to)
 {
-    uint16_t half;
-
     for (uint64_t i = 0; i < w->count; i++) {
         if (w->affine && w->dtype == TDL_FLOAT32) {
             ((float *)to)[i] = (float)affine(w, i);
@@ -236,8 +231,7 @@ static void widen(const struct tfjs_weight *w, void *to)
             ((int32_t *)to)[i] =
                 (int32_t)tdl_double_to_integer(TDL_INT32, floor(affine(w, i) + 0.5));
         } else if (w->halves) {
-            memcpy(&half, w->data + 2 * i, sizeof(half));
-            ((float *)to)[i] = tdl_half_to_float(half);
+            ((float *)to)[i] = tdl_half_to_float((uint16_t)tdl_kit_file_bits(w->data + 2 * i, 2));
         } else if (w->dtype == TDL_INT32) {
             ((int32_t *)to)[i] = w->data[i];
         } else {
@@ -254,11 +248,11 @@ const void *tfjs_weight_data(struct tfjs_import *im, const struct tfjs_weight *w
 
     if (w->count == 0)
         return "";
-    if (same && (uintptr_t)w->data % 4 == 0)
+    if (same && !TDL_KIT_SWAPS && (uintptr_t)w->data % 4 == 0)
         return w->data;
     to = tdl_kit_make(&im->kit, size);
     if (to && same)
-        memcpy(to, w->data, size);
+        tdl_kit_from_file(to, w->data, w->count, w->stored);
     else if (to)
         widen(w, to);
     return to;

@@ -55,7 +55,7 @@ void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool 
     return memory;
 }
 
-/* Little-endian, with its sign. */
+/* With its sign. */
 static int64_t integer_at(const struct tflite_tensor *tensor, uint64_t i)
 {
     if (tensor->type == TFLITE_INT4) {
@@ -64,12 +64,9 @@ static int64_t integer_at(const struct tflite_tensor *tensor, uint64_t i)
         return half < 8 ? half : half - 16;
     }
     const uint32_t size = tflite_type_size(tensor->type);
-    const uint8_t *bytes = tensor->data + i * size;
-    uint64_t bits = 0;
+    uint64_t bits = tdl_kit_bits(tensor->data + i * size, size);
     int64_t value;
 
-    for (uint32_t byte = 0; byte < size; byte++)
-        bits |= (uint64_t)bytes[byte] << (8 * byte);
     if (tensor->type != TFLITE_UINT8 && tensor->type != TFLITE_UINT32 &&
         tensor->type != TFLITE_BOOL && size < 8 && bits >> (8 * size - 1))
         bits |= ~UINT64_C(0) << (8 * size);

@@ -234,6 +234,24 @@ static bool densify(struct tflite_import *im, int32_t index, struct tflite_tenso
     return tflite_check(im) && tflite_densify(im, &sparsity, t);
 }
 
+/* The numbers as this machine has them. */
+static bool turn(struct tflite_import *im, struct tflite_tensor *t)
+{
+    const size_t size = tflite_type_size(t->type);
+    const struct tflite_made key = {.from = (uintptr_t)t->data,
+                                    .size = t->data_size,
+                                    .bytes = t->data_size,
+                                    .kind = TFLITE_MADE_NATIVE,
+                                    .type = t->type};
+    bool found;
+    void *memory = tflite_make(im, &key, &found);
+
+    if (memory && !found)
+        tdl_kit_from_file(memory, t->data, t->data_size / size, size);
+    t->data = memory;
+    return memory != NULL;
+}
+
 bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_tensor *out)
 {
     if (index >= 0 && (uint32_t)index < im->tensors.count && im->values[index].source)
@@ -255,5 +273,5 @@ bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_
             "the model file is damaged: tensor %d '%.80s' has %llu bytes of data "
             "and needs %llu",
             index, out->name, (unsigned long long)out->data_size, (unsigned long long)needed);
-    return true;
+    return !TDL_KIT_SWAPS || tflite_type_size(out->type) == 1 || turn(im, out);
 }

@@ -59,6 +59,7 @@ enum tflite_made_kind {
     TFLITE_MADE_FACTORS,
     TFLITE_MADE_SCALED,
     TFLITE_MADE_DENSE,
+    TFLITE_MADE_NATIVE,
 };
 struct tflite_made {
     uint64_t from, size; /* the constant's place in memory; of WIDE and SCALED: the operand */
