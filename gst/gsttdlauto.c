@@ -16,11 +16,11 @@ static void begin_ladder(GstTdlFilter *self)
 {
     const struct gst_tdl_infer *infer = self->session->infer;
 
-    gst_tdl_ladder_init(&self->ladder, infer->rungs, infer->rung, infer->network_ns,
+    gst_tdl_ladder_init(&self->ladder, infer->choice.rungs, infer->choice.rung, infer->network_ns,
                         is_processor(self->session));
     if (infer->model->kind != GST_TDL_OUTPUT_MASK)
         GST_INFO_OBJECT(self, "model=auto is the person model in modes without a mask");
-    else if (infer->rungs == 1u << GST_TDL_RUNG_PERSON)
+    else if (infer->choice.rungs == 1u << GST_TDL_RUNG_PERSON)
         GST_INFO_OBJECT(self, "model=auto has no better one than \"person\": to fetch them, run "
                               "tdl-fetch-models matting (in the source tree of tdlfilter "
                               "pipelines/fetch-models.sh matting)");
@@ -31,7 +31,7 @@ static gboolean follow_ladder(GstTdlFilter *self)
 {
     const gboolean before = self->on_ladder;
 
-    self->on_ladder = self->session->infer && self->session->infer->rung != GST_TDL_NO_RUNG;
+    self->on_ladder = self->session->infer && self->session->infer->choice.rung != GST_TDL_NO_RUNG;
     if (!self->on_ladder || before)
         return FALSE;
     begin_ladder(self);
@@ -124,23 +124,23 @@ gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_loaded *lo
     struct gst_tdl_strain strain;
     gboolean admits;
 
-    if (!self->on_ladder || infer->rung != self->ladder.wanted ||
-        infer->rung == self->ladder.at) /* a property was set */
+    if (!self->on_ladder || infer->choice.rung != self->ladder.wanted ||
+        infer->choice.rung == self->ladder.at) /* a property was set */
         return TRUE;
     if (!self->session->effort.cost.network) /* else those of before it was loaded */
         gst_tdl_session_measure(self->session);
     gst_tdl_session_strain(self->session, &self->active, FALSE, &strain);
-    admits = gst_tdl_ladder_admits(&self->ladder, infer->rung, infer->network_ns, &strain);
+    admits = gst_tdl_ladder_admits(&self->ladder, infer->choice.rung, infer->network_ns, &strain);
     GST_INFO_OBJECT(self,
                     "model=auto: a run of \"%s\" takes %.1f ms, and of %.1f a frame beside that "
                     "%.1f, other streams %.1f: %s",
-                    gst_tdl_rung_name(infer->rung), infer->network_ns / 1e6, strain.duration / 1e6,
-                    (strain.cost.frame + strain.cost.picture) / 1e6,
+                    gst_tdl_rung_name(infer->choice.rung), infer->network_ns / 1e6,
+                    strain.duration / 1e6, (strain.cost.frame + strain.cost.picture) / 1e6,
                     strain.others * strain.duration / 1e6, admits ? "it takes over" : "too long");
     if (!admits)
         stay(self, loaded->serial);
-    else if (infer->rung < before) /* timed on a busy device: the latency follows from it */
-        infer->network_ns = self->ladder.least[infer->rung];
+    else if (infer->choice.rung < before) /* timed on a busy device: the latency follows from it */
+        infer->network_ns = self->ladder.least[infer->choice.rung];
     if (admits) { /* before the others' are judged */
         strain.cost.network = infer->network_ns;
         gst_tdl_session_tell_load(self->session, &strain);
@@ -150,7 +150,7 @@ gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_loaded *lo
 
 void gst_tdl_auto_took(GstTdlFilter *self)
 {
-    const gint rung = self->session->infer->rung;
+    const gint rung = self->session->infer->choice.rung;
     gboolean changes;
 
     GST_OBJECT_LOCK(self);
@@ -159,7 +159,7 @@ void gst_tdl_auto_took(GstTdlFilter *self)
     GST_OBJECT_UNLOCK(self);
     if (self->on_ladder && rung == self->ladder.at && changes)
         gst_tdl_report_model(GST_ELEMENT(self), gst_tdl_rung_name(rung), self->ladder.reason);
-    else if (rung != self->ladder.at || self->session->infer->rungs != self->ladder.here)
+    else if (rung != self->ladder.at || self->session->infer->choice.rungs != self->ladder.here)
         self->on_ladder = FALSE; /* another model, or to begin anew */
     if (!self->on_ladder)
         gst_tdl_reload_keep_rung(&self->reload, MAX(rung, GST_TDL_RUNG_PERSON));

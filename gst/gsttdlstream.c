@@ -115,7 +115,7 @@ static const struct gst_tdl_person *find_person(GstTdlFilter *self)
             gst_tdl_pixel_aspect(info) * (gdouble)info->width / info->height;
     person = gst_tdl_model_person(&self->settings.sources);
     GST_OBJECT_UNLOCK(self);
-    return self->session->infer->person ? person : NULL;
+    return self->session->infer->choice.person ? person : NULL;
 }
 
 /* The model for frames as they are now. NULL with `error`, or without when cancelled. */
@@ -146,7 +146,8 @@ static gboolean take_infer(GstTdlFilter *self, struct gst_tdl_infer *infer)
     GError *error = NULL;
 
     if (now) {
-        struct gst_tdl_infer *fitted = load_fitted(self, infer->model->kind, infer->rung, &error);
+        struct gst_tdl_infer *fitted =
+            load_fitted(self, infer->model->kind, infer->choice.rung, &error);
 
         gst_tdl_infer_free(infer);
         infer = fitted;
@@ -201,16 +202,16 @@ static GstFlowReturn wait_for_network(GstTdlFilter *self)
 static gboolean has_another_shape(GstTdlFilter *self)
 {
     const struct gst_tdl_infer *infer = self->session->infer;
-    const struct gst_tdl_sources now = { .model_size = infer->follows,
+    const struct gst_tdl_sources now = { .model_size = infer->choice.follows,
                                          .aspect = self->settings.sources.aspect };
 
-    return infer->follows && gst_tdl_model_misfits(infer->model, &now);
+    return infer->choice.follows && gst_tdl_model_misfits(infer->model, &now);
 }
 
 /* Are the frames other ones than the network was made for? */
 static gboolean is_misfit(GstTdlFilter *self, const struct gst_tdl_person *person)
 {
-    if ((person && person != self->session->infer->person) || has_another_shape(self))
+    if ((person && person != self->session->infer->choice.person) || has_another_shape(self))
         return TRUE;
     return self->fitted[0] && is_fitted(self) &&
            (self->fitted[0] != self->in.info.width || self->fitted[1] != self->in.info.height);
@@ -226,7 +227,7 @@ static GstFlowReturn fit(GstTdlFilter *self)
 
     if (gst_tdl_session_is_closed(self->session, &self->active) || !is_misfit(self, person))
         return GST_FLOW_OK;
-    infer = load_fitted(self, self->output, self->session->infer->rung, &error);
+    infer = load_fitted(self, self->output, self->session->infer->choice.rung, &error);
     if (!infer && !error)
         return GST_FLOW_FLUSHING;
     if (error && !self->session->counts.frames) {
@@ -235,8 +236,8 @@ static GstFlowReturn fit(GstTdlFilter *self)
     }
     if (error) {
         gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
-        self->session->infer->person = person; /* not tried again */
-        g_clear_pointer(&self->session->infer->follows, g_free);
+        self->session->infer->choice.person = person; /* not tried again */
+        g_clear_pointer(&self->session->infer->choice.follows, g_free);
     } else {
         gst_tdl_session_take_infer(self->session, infer);
     }

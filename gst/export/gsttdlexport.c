@@ -2,7 +2,7 @@
 #include "gsttdlexport.h"
 
 #include "gsttdlexporter.h"
-#include "gsttdldmabuf.h"
+#include "gsttdldmabufpool.h"
 #include "memory/gsttdlpool.h"
 
 /* Upstream needs this many buffers while the GPU holds its own. */

@@ -2,7 +2,7 @@
 /* Dma-bufs of ours: linear ones are written in place, into tiled ones the GPU copies. */
 #include "gsttdlexporter.h"
 
-#include "gsttdldmabuf.h"
+#include "gsttdldmabufpool.h"
 
 static gboolean is_linear(const struct gst_tdl_video *video)
 {

@@ -350,8 +350,8 @@ const gchar *gst_tdl_session_model(const struct gst_tdl_session *session)
 
     if (!infer)
         return "";
-    return infer->rung == GST_TDL_NO_RUNG ? g_intern_string(infer->model->name)
-                                          : gst_tdl_rung_name(infer->rung);
+    return infer->choice.rung == GST_TDL_NO_RUNG ? g_intern_string(infer->model->name)
+                                                 : gst_tdl_rung_name(infer->choice.rung);
 }
 
 GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,

@@ -131,7 +131,7 @@ static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *
     const gboolean waits_for_none =
         infer->beside && tdl_context_device(context)->type == TDL_DEVICE_CPU;
     const guint64 longest = waits_for_none ? LONG_RUN : SHORT_RUN;
-    const guint runs = infer->rung > GST_TDL_RUNG_PERSON ? TRIED_RUNS : WARM_UP_RUNS;
+    const guint runs = infer->choice.rung > GST_TDL_RUNG_PERSON ? TRIED_RUNS : WARM_UP_RUNS;
     guint64 ns[TRIED_RUNS];
     enum tdl_result r = TDL_OK;
 
@@ -153,12 +153,12 @@ struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *param
     struct gst_tdl_infer *infer = g_new0(struct gst_tdl_infer, 1);
     enum tdl_result r;
 
-    infer->model = gst_tdl_model_acquire(params, &infer->follows, error);
+    infer->model = gst_tdl_model_acquire(params, &infer->choice.follows, error);
     if (!infer->model)
         goto fail;
-    infer->person = gst_tdl_model_person(params->sources);
-    infer->rung = gst_tdl_rung_of(params->sources);
-    infer->rungs = gst_tdl_rungs_here(params->sources);
+    infer->choice.person = gst_tdl_model_person(params->sources);
+    infer->choice.rung = gst_tdl_rung_of(params->sources);
+    infer->choice.rungs = gst_tdl_rungs_here(params->sources);
     r = create_tensors(infer, params->context);
     if (r != TDL_OK) {
         gst_tdl_error_set(error, r, "Cannot run model \"%s\"", infer->model->name);
@@ -232,7 +232,7 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer)
     gst_tdl_carry_finish(&infer->memory);
     gst_tdl_others_finish(&infer->others);
     gst_tdl_model_release(&infer->model);
-    g_free(infer->follows);
+    g_free(infer->choice.follows);
     g_free(infer);
 }
 

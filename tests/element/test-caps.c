@@ -3,7 +3,7 @@
 #include "caps/gsttdlcaps.h"
 #include "frame/gsttdlcompose.h"
 #include "frame/gsttdldiscontinuity.h"
-#include "export/gsttdldmabuf.h"
+#include "export/gsttdldmabufpool.h"
 #include "caps/gsttdlgeometry.h"
 #include "import/gsttdlmisfit.h"
 #include "settings/gsttdlproperties.h"

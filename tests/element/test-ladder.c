@@ -292,8 +292,8 @@ gboolean __wrap_gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_co
 {
     const gboolean ok = __real_gst_tdl_infer_compile(infer, context, progress, error);
 
-    if (infer->rung != NONE)
-        infer->network_ns = network_ns[infer->rung];
+    if (infer->choice.rung != NONE)
+        infer->network_ns = network_ns[infer->choice.rung];
     return ok;
 }
 

@@ -6,7 +6,7 @@
  * one there, so that software devices, which have no other, go the tiled way.
  */
 #include "fakes.h"
-#include "export/gsttdldmabuf.h"
+#include "export/gsttdldmabufpool.h"
 #include "memory/gsttdlpool.h"
 
 #include <gst/allocators/gstdmabuf.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A pool of dma-bufs that our device has allocated: for downstreams that take
  * dma-bufs and have no pool, and for upstreams that write into ours. */
-#ifndef GST_TDL_DMA_BUF_H
-#define GST_TDL_DMA_BUF_H
+#ifndef GST_TDL_DMABUF_POOL_H
+#define GST_TDL_DMABUF_POOL_H
 
 #include "import/gsttdlimport.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gsttdldmabuf.h"
+#include "gsttdldmabufpool.h"
 
 #include "base/gsttdlerror.h"
 #include "memory/gsttdlpool.h"
