@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * layout: where every value lies. Operators say what they work on, packs of
- * four channels or linear memory (enum tdl_storage); those that can do either
- * follow their neighbours. Tensors bound at dispatch are linear, and linear
+ * four channels or linear memory (enum tdl_storage); for those that can do either
+ * storage.c chooses. Tensors bound at dispatch are linear, and linear
  * operators read and write them in place. Where a reader differs from what it
  * reads, a repack node stands between, one for all readers.
  */
+#include "layout.h"
 #include "passes.h"
 
 #include "ops/ops.h"
@@ -25,105 +26,9 @@ static enum tdl_result out_of_memory(void)
     return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the layout pass");
 }
 
-/* ---------------------------------------------------------- what nodes do */
-
-/* An input that layout may convert; constants in weight slots are lower()'s. */
-static struct tdl_operand *value_input(const struct tdl_node *n, uint32_t slot)
-{
-    struct tdl_operand *o = n->inputs[slot];
-    bool weight = o && o->kind == TDL_OPERAND_CONSTANT && n->op->weight_slots & 1u << slot;
-    return weight ? NULL : o;
-}
-
-static bool can_pack(const struct tdl_node *n)
-{
-    if (n->op->storage != TDL_STORAGE_EITHER || n->output->desc.rank != 4 ||
-        !tdl_is_float(n->output->desc.dtype))
-        return false;
-    for (uint32_t i = 0; i < n->input_count; i++) {
-        const struct tdl_operand *o = value_input(n, i);
-        if (o &&
-            (!tdl_is_float(o->desc.dtype) || o->desc.rank > 4 ||
-             (o->desc.rank == 4 && o->desc.layout != n->output->desc.layout && !n->op->relabels)))
-            return false;
-    }
-    return !n->op->can_pack || n->op->can_pack(n);
-}
-
 static bool writes_linear(const struct tdl_node *n)
 {
     return n->op->writes_linear && n->op->writes_linear(n);
-}
-
-/* Is the operand in packs, as far as is known? */
-static bool in_packs(const struct tdl_operand *o)
-{
-    return o->producer ? o->producer->storage == TDL_STORAGE_PACKED
-                       : o->bound.layout == TDL_LAYOUT_NC4HW4;
-}
-
-/* The nodes whose neighbours are still to be asked: each comes here once, when
- * it is said to have packs. */
-struct spreading {
-    struct tdl_node **list;
-    uint32_t count;
-};
-
-static void spread_to(struct spreading *s, struct tdl_node *n)
-{
-    if (!n || n->storage == TDL_STORAGE_PACKED || !can_pack(n))
-        return;
-    n->storage = TDL_STORAGE_PACKED;
-    s->list[s->count++] = n;
-}
-
-/* Does the node read the value as one that layout may convert? */
-static bool reads_value(const struct tdl_node *n, const struct tdl_operand *o)
-{
-    for (uint32_t j = 0; j < n->input_count; j++)
-        if (value_input(n, j) == o)
-            return true;
-    return false;
-}
-
-static void spread_to_readers(struct spreading *s, const struct tdl_operand *o)
-{
-    const struct tdl_use *state = NULL;
-    struct tdl_node *reader;
-    while ((reader = tdl_ir_next_reader(o, &state)))
-        if (reads_value(reader, o))
-            spread_to(s, reader);
-}
-
-/* Packs spread from the operators that have nothing else, over those that can
- * have them, up and down; the rest is linear. */
-static enum tdl_result choose_storages(struct tdl_ir *ir)
-{
-    struct spreading s = {.list = calloc(ir->node_count + (size_t)1, sizeof(*s.list))};
-    tdl_ir_index(ir);
-    if (!s.list || !ir->indexed) {
-        free(s.list);
-        return out_of_memory();
-    }
-    for (uint32_t i = 0; i < ir->node_count; i++) {
-        struct tdl_node *n = ir->nodes[i];
-        bool packs = n->op->storage == TDL_STORAGE_PACKED;
-        n->storage = packs ? TDL_STORAGE_PACKED : TDL_STORAGE_LINEAR;
-        if (packs)
-            s.list[s.count++] = n;
-    }
-    for (uint32_t i = 0; i < ir->input_count; i++)
-        if (in_packs(ir->inputs[i]))
-            spread_to_readers(&s, ir->inputs[i]);
-    while (s.count) {
-        struct tdl_node *n = s.list[--s.count];
-        spread_to_readers(&s, n->output);
-        for (uint32_t j = 0; j < n->input_count; j++)
-            if (value_input(n, j))
-                spread_to(&s, n->inputs[j]->producer);
-    }
-    free(s.list);
-    return TDL_OK;
 }
 
 /* ------------------------------------------------------------ conversions */
@@ -191,7 +96,7 @@ static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
 /* Let the node read what it can read. */
 static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t slot)
 {
-    struct tdl_operand *o = value_input(n, slot);
+    struct tdl_operand *o = tdl_layout_value(n, slot);
     enum tdl_layout layout = n->output->desc.layout;
     if (!o)
         return TDL_OK;
@@ -203,17 +108,18 @@ static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t
     /* Packs of the other width: of float32, they are what a bound tensor of packs is. */
     if (o && o->storage == TDL_STORAGE_PACKED && o->wide != n->wide)
         o = twin_of(l->ir, o, n->storage, n->wide, layout);
-    bool as_it_is =
-        o && o->storage == TDL_STORAGE_PACKED && n->op->reads_packs && n->op->reads_packs(n, slot);
-    as_it_is |= o && o->storage == TDL_STORAGE_LINEAR && n->op->reads_linear &&
-                n->op->reads_linear(n, slot, l->algorithm);
-    if (o && o->storage != n->storage && !as_it_is)
+    if (o && o->storage != n->storage && !tdl_layout_reads_other(n, slot, o->storage, l->algorithm))
         o = twin_of(l->ir, o, n->storage, n->wide, layout);
     tdl_ir_set_input(l->ir, n, slot, o);
     return o ? TDL_OK : TDL_ERROR_OUT_OF_MEMORY;
 }
 
 /* ------------------------------------------------------- inputs and outputs */
+
+static bool has_packs_outside(const struct tdl_operand *o, enum tdl_layout layout)
+{
+    return layout == TDL_LAYOUT_NC4HW4 && o->desc.rank == 4 && o->desc.dtype == TDL_FLOAT32;
+}
 
 /* The tensor that is bound has the operand's layout, or packs if `layout` says
  * so; true if it has packs. */
@@ -222,7 +128,7 @@ static bool bind_outside(struct tdl_operand *o, enum tdl_layout layout)
     o->external = true;
     o->bound = o->desc;
     o->storage = TDL_STORAGE_LINEAR;
-    if (layout != TDL_LAYOUT_NC4HW4 || o->desc.rank != 4 || o->desc.dtype != TDL_FLOAT32)
+    if (!has_packs_outside(o, layout))
         return false;
     /* Packs: shape as NHWC, whatever the model's order was. */
     const struct tdl_dims d = tdl_operand_dims(o);
@@ -318,6 +224,14 @@ static void alias_renamed(const struct tdl_node *n)
         from->alias = to;
 }
 
+static uint64_t packed_outputs(const struct tdl_ir *ir, const struct tdl_build_params *params)
+{
+    uint64_t packed = 0;
+    for (uint32_t i = 0; i < ir->output_count; i++)
+        packed |= (uint64_t)has_packs_outside(ir->outputs[i], params->output_layout) << i;
+    return packed;
+}
+
 enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
                                 enum tdl_dtype storage)
 {
@@ -327,7 +241,7 @@ enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params
         ir->inputs[i]->binding = (int32_t)i;
         place_input(ir->inputs[i], params);
     }
-    TRY(choose_storages(ir));
+    TRY(tdl_choose_storages(ir, params->conv2d_algorithm, packed_outputs(ir, params)));
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         struct tdl_operand *o = ir->operands[i];
         if (!o->external)

@@ -3,6 +3,7 @@
  * device; test-fuse.c and test-plan.c have the others. */
 #include "sketch.h"
 
+#include <compile/layout.h>
 #include <compile/passes.h>
 #include <ops/ops.h>
 
@@ -42,6 +43,21 @@ static O two_outputs(S s)
     return sketch_conv1(s, c);
 }
 
+/* A residual stream past operators that have linear memory only. */
+static O among_linear(S s)
+{
+    O t = sketch_conv1(s, s->x);
+    for (int i = 0; i < 2; i++)
+        t = sketch_add(s, sketch_relu(s, t), tdl_builder_triangular(s->b, t, NULL));
+    return sketch_conv1(s, t);
+}
+/* One such operator is worth two conversions. */
+static O around_linear(S s)
+{
+    O t = sketch_relu(s, sketch_conv1(s, s->x));
+    return sketch_conv1(s, sketch_add(s, t, tdl_builder_triangular(s->b, t, NULL)));
+}
+
 static void check_layout(void)
 {
     static const struct {
@@ -56,6 +72,8 @@ static void check_layout(void)
         {"float packs in, 16-bit inside", conv_relu, TDL_LAYOUT_NC4HW4, TDL_FLOAT16, 2},
         {"a mask written as it is", mask_head, TDL_LAYOUT_NC4HW4, TDL_FLOAT32, 0},
         {"an output with a reader", two_outputs, TDL_LAYOUT_NHWC, TDL_FLOAT32, 3},
+        {"among linear operators", among_linear, TDL_LAYOUT_NHWC, TDL_FLOAT32, 4},
+        {"around a linear operator", around_linear, TDL_LAYOUT_NHWC, TDL_FLOAT32, 4},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct sketch s = {.rng = {i}};
@@ -162,6 +180,46 @@ static void check_labels(void)
     }
 }
 
+/* The cheapest cut of small networks, against all that there are. */
+static void check_cut(void)
+{
+    enum { NODES = 8, EDGES = 20 };
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct rng rng = {seed};
+        struct tdl_cut cut;
+        uint32_t from[EDGES], to[EDGES], cost[EDGES], best = UINT32_MAX, most = 0, found = 0;
+        bool second[NODES];
+        check_begin("cut: seed %llu", (unsigned long long)seed);
+        REQUIRE(tdl_cut_init(&cut, NODES), "no memory");
+        for (int i = 0; i < EDGES; i++) {
+            from[i] = rng_below(&rng, NODES);
+            to[i] = rng_below(&rng, NODES);
+            cost[i] = rng_below(&rng, 5);
+            tdl_cut_add(&cut, from[i], to[i], cost[i]);
+        }
+        REQUIRE(tdl_cut_solve(&cut, second), "no cut");
+        /* Bit i: node i is on the second side. Nodes of the first side are counted. */
+        for (uint32_t sides = 0; sides < 1u << NODES; sides++) {
+            uint32_t sum = 0, firsts = 0, same = 0;
+            for (int i = 0; i < EDGES; i++)
+                sum += !(sides >> from[i] & 1) && sides >> to[i] & 1 ? cost[i] : 0;
+            for (int i = 0; i < NODES; i++) {
+                firsts += !(sides >> i & 1);
+                same += (sides >> i & 1) == second[i];
+            }
+            if (sides & 1 || !(sides & 2))
+                continue;
+            if (sum < best || (sum == best && firsts > most)) {
+                best = sum;
+                most = firsts;
+                found = same;
+            }
+        }
+        CHECK(found == NODES, "another cut than the one that costs %u", best);
+        tdl_cut_finish(&cut);
+    }
+}
+
 static void check_sort(void)
 {
     struct sketch s = {.rng = {1}};
@@ -243,6 +301,7 @@ int main(void)
     check_fold();
     check_layout();
     check_labels();
+    check_cut();
     check_sort();
     check_sort_stable();
     check_budget();
