@@ -79,9 +79,10 @@ def check_links(site, pages):
 
 
 def messages():
-    """The string literals of the element's sources and of farm's, what stands for values as …"""
+    """The string literals of the element's sources, the tools' and farm's; values as …"""
     literal = r'"(?:[^"\\\n]|\\.)*"'
     sources = glob.glob(root + "/gst/**/*.[ch]", recursive=True)
+    sources += glob.glob(root + "/engine/tools/*.c")
     for path in sources + glob.glob(root + "/pipelines/farm*.c"):
         with open(path, encoding="utf-8") as f:
             text = f.read()
