@@ -7,7 +7,7 @@ lanes=$(nproc)
 
 # The longest first, so that none is left alone at the end; but sanitizers behind
 # those that leave them the kernels compiled, which takes thrice as long there.
-longest_first=(build long packages bookworm trixie sid analyze onnxruntime tfjs vm engine validation models sanitizers
+longest_first=(build long packages bookworm trixie sid ports analyze onnxruntime tfjs vm engine validation models sanitizers
     pipelines fuzz threads library element soak demo shaders)
 
 time_row() { printf '%-12s %6d s %6d s' "$@"; }

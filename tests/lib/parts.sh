@@ -29,6 +29,7 @@ describe() {
     packages) echo "Debian packages of a fresh Debian 12: built, lintian, installed, used, purged (root only)" ;;
     bookworm) echo "demo and quick tests in a fresh Debian 12 (root only)" ;;
     trixie) echo "the same in a fresh Debian 13" ;;
+    ports) echo "the engine built for arm64, armhf, i386 and s390x, and run by qemu-user (root only)" ;;
     sid) echo "what only a Debian sid has: GStreamer's overlay of our metadata, software matrix units (root only)" ;;
     esac
 }
@@ -248,6 +249,23 @@ fresh_debian() {
     expect "tests/run.sh --quick validation" tests/debian.sh "$1" tests/run.sh --quick validation
     [ "$1" = bookworm ] ||
         expect "tests/run.sh metadata" tests/debian.sh "$1" tests/run.sh metadata
+}
+
+# In a Debian of its own, which has the libraries of several processors. With the kernels that
+# are compiled here, and the models.
+part_ports() {
+    local own=$TDL_BUILD/ports system=$TDL_BUILD/ports/bookworm
+    if [ "$(id -u)" != 0 ]; then
+        skip "other processors" "only root can make and enter another Debian"
+        return
+    fi
+    mkdir -p "$system"
+    expect "a Debian for other processors" env TDL_BUILD="$own" tests/debian.sh bookworm true
+    [ -e "$system/src" ] || return 0
+    mkdir -p "$system/src/models"
+    cp -Lu models/selfie_segmentation.tflite "$system/src/models/"
+    cp "$TDL_BUILD/shaders/shaders.c" "$system/src/build-shaders.c"
+    told_results env TDL_BUILD="$own" tests/debian.sh bookworm tests/ports.sh
 }
 
 # With the models that are here: to fetch them there would need npm, and shows nothing.
