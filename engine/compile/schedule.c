@@ -89,7 +89,8 @@ static bool sort(struct tdl_plan *plan)
     const uint32_t count = plan->step_count;
     struct tdl_plan_step *sorted = malloc(count * sizeof(*sorted));
     uint32_t *starts = calloc(count + (size_t)1, sizeof(*starts));
-    if (sorted && starts) {
+    const bool done = sorted && starts;
+    if (done) {
         for (uint32_t i = 0; i < count; i++)
             starts[plan->steps[i].level + 1]++;
         for (uint32_t i = 0; i < count; i++)
@@ -101,7 +102,6 @@ static bool sort(struct tdl_plan *plan)
         plan->step_capacity = count;
         sorted = NULL;
     }
-    const bool done = !sorted && starts;
     free(sorted);
     free(starts);
     return done;
