@@ -263,6 +263,7 @@ enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *compos
     TDL_NEED(params, "params");
     struct tdl_context *ctx = composer->ctx;
     struct tdl_compose_params p = *params;
+    const struct tdl_mask_part part = composer->part;
     bool stale = false;
     enum tdl_result r;
     if (batch->ctx != ctx)
@@ -283,5 +284,7 @@ enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *compos
     if (p.more && p.more->foreground && tdl_compose_knows_colors(&p, kernel))
         composer->colors_for = *target;
 fail:
+    if (r != TDL_OK) /* what is kept is of the mask before */
+        composer->part = part;
     return tdl_logged(ctx, r);
 }

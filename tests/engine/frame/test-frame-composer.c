@@ -327,6 +327,27 @@ static void refuse(struct stage *s, const struct tdl_frame *target, struct tdl_t
     CHECK(strstr(tdl_last_error(), word), "\"%s\" does not speak of %s", tdl_last_error(), word);
 }
 
+/* What is kept is of the mask before: a refused one of another size changes nothing of it. */
+static void test_refused_size(void)
+{
+    struct stage s = stage_new(TDL_FORMAT_NV12, TDL_FORMAT_NV12);
+    struct tdl_tensor *integers = tensor_new(ctx, TDL_INT32, TDL_LAYOUT_NHWC, 64, 64, 1);
+    struct tdl_tensor *large = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 64, 64, 3);
+    struct tdl_compose_more more = s.more;
+    s.params.mode = TDL_MODE_REPLACE;
+    frame(&s);
+    refuse(&s, &s.target.frame, integers, TDL_ERROR_INVALID_ARGUMENT, "[1,h,w,1]");
+    more.foreground = more.picture = large;
+    s.params.more = &more;
+    s.params.reuse_mask = true;
+    refuse(&s, &s.target.frame, NULL, TDL_ERROR_INVALID_ARGUMENT, "8×8 px");
+    s.params.more = NULL;
+    frame(&s);
+    tdl_tensor_destroy(&integers);
+    tdl_tensor_destroy(&large);
+    stage_free(&s);
+}
+
 static void test_refusals(void)
 {
     struct stage s = stage_new(TDL_FORMAT_NV12, TDL_FORMAT_GRAY8);
@@ -381,6 +402,7 @@ int main(int argc, char **argv)
     test_picture_is_kept();
     test_picture_follows_the_look();
     test_sizes_within_a_batch();
+    test_refused_size();
     test_refusals();
     tdl_batch_destroy(&batch);
     close_context(ctx);
