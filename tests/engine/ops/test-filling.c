@@ -323,9 +323,10 @@ static void check_algorithms(struct tdl_context *ctx, uint64_t seed)
     const uint64_t stride = subject_stride(ctx, 2);
     for (uint32_t i = 0; subject_has_kernels(ctx) && tdl_conv2d_algorithm_name(i); i++) {
         const char *name = tdl_conv2d_algorithm_name(i);
-        if (!strcmp(name, "cooperative") && !tdl_context_device(ctx)->cooperative_matrix[0])
+        const bool units = !strcmp(name, "cooperative") || !strcmp(name, "patch");
+        if (units && !tdl_context_device(ctx)->cooperative_matrix[0])
             continue;
-        for (int half = !strcmp(name, "cooperative"); half < 2; half++) {
+        for (int half = units; half < 2; half++) {
             if ((i + (uint32_t)half + seed) % stride)
                 continue;
             struct rng rng = {i};
