@@ -9,7 +9,8 @@
 #   pipelines/demo.sh [--clip] [--matting] [FOLDER]     default folder: build/demo
 #
 # With --matting it fetches the model "matting" (145 MB; doc/models.md says whose it is), and
-# shows what that and the person model cut out, side by side.
+# shows what that and the person model cut out, side by side. FRAMES=20 in the environment
+# makes the clip that short (50).
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 export LC_ALL=C # the clock below is read from gst-launch's English

@@ -76,8 +76,9 @@ int tool_model_fail(const char *model, const char *text)
         return tool_fail("%s: %.*s%s: --bind 'NAME=256', or for pictures --input-size 256x256",
                          model, (int)(found - text), text, found + strlen(c_name));
     if (!strpbrk(model, "./") && access(model, F_OK) != 0)
-        return tool_fail("%s: %s: such names are the element's; give a file, as those that "
-                         "tdl-fetch-models or pipelines/fetch-models.sh puts where it says",
+        return tool_fail("%s: %s; give a file's path. Names as \"person\" are known to the element "
+                         "alone: tdl-fetch-models, or pipelines/fetch-models.sh, fetches their "
+                         "files and says where they lie",
                          model, text);
     return tool_fail("%s: %s", model, text);
 }

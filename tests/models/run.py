@@ -217,7 +217,7 @@ def main():
         r = subprocess.run([os.path.abspath(tool), "isnet"], capture_output=True, text=True,
                            check=False, cwd=folder)
         check("the element's name",
-              r.returncode == 1 and "such names are the element's" in r.stderr, r.stderr)
+              r.returncode == 1 and "are known to the element alone" in r.stderr, r.stderr)
 
         write_npy(path("short.npy"), "<f4", (1, 2), bytes(8))
         status, text = run("-i", path("short.npy"))
