@@ -161,6 +161,8 @@ sanitize() { # sanitize BUILD TEST...
 configure() {
     [ -e "$1/build.ninja" ] || meson setup "$1" "$root" --buildtype=debugoptimized \
         -Dshaders="$TDL_BUILD/shaders/shaders.c" -Dc_args=-g1 "${@:2}" || return 1
+    # Its list of tests is that of the tree as it is now.
+    ninja -C "$1" build.ninja || return 1
     ln -sfn "$TDL_BUILD/cache" "$1/cache"
 }
 
