@@ -9,10 +9,7 @@ repeats a run, TDL_TEST_CASES=N sets how many chains there are.
 """
 import math
 import os
-import random
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import chains  # noqa: E402
@@ -426,38 +423,8 @@ def check(tdl_run, folder, seed):
     with open(base + ".tflite", "wb") as f:
         f.write(chain.model.file())
     chains.write_npy(base + ".x.npy", chain.x.shape, chain.x.data)
-    line = [tdl_run, "-p", "fp32", base + ".tflite", "-i", "x=" + base + ".x.npy"]
-    if chain.random.random() < 0.3:
-        line.append("-n")
-    for o in outputs:
-        line += ["-o", "%s=%s.%s.npy" % (o.name, base, o.name)]
-    what = "seed %d, x%s %s" % (seed, list(chain.x.shape), " ".join(chain.text))
-    run = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                         check=False)
-    if run.returncode:
-        return "%s: exit status %d, %s" % (what, run.returncode, run.stderr.strip())
-    for o in outputs:
-        wrong = chains.differences(chains.read_npy("%s.%s.npy" % (base, o.name)), o)
-        if wrong:
-            return "%s: %s: %s" % (what, o.name, wrong)
-    return None
-
-
-def main():
-    first = int(os.environ.get("TDL_TEST_SEED") or random.randrange(2 ** 31))
-    count = int(os.environ.get("TDL_TEST_CASES") or CASES)
-    print("TDL_TEST_SEED=%d" % first)
-    keep = sys.argv[3] if sys.argv[2:3] == ["--keep"] else None
-    failures = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, first + count):
-            wrong = check(sys.argv[1], keep or folder, seed)
-            if wrong:
-                failures += 1
-                print("FAIL:", wrong)
-    print("%d chains, %d failures" % (count, failures))
-    return failures > 0
+    return chains.compare(tdl_run, base, ".tflite", chain, seed, outputs)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(chains.main(check, CASES))
