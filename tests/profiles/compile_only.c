@@ -5,6 +5,7 @@
  *
  *   NAME<tab>STATISTIC=VALUE<tab>... */
 #include "compile_only.h"
+#include "rows.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -248,14 +249,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL nothing(void)
     return VK_SUCCESS;
 }
 
-#define ROW(NAME, FUNCTION)                                                                        \
-    {                                                                                              \
-#NAME, (PFN_vkVoidFunction)FUNCTION                                                        \
-    }
-static const struct row {
-    const char *name;
-    PFN_vkVoidFunction function;
-} rows[] = {
+static const struct row rows[] = {
     ROW(vkCreateComputePipelines, create_pipelines),
     ROW(vkSetDebugUtilsObjectNameEXT, set_name),
     ROW(vkCreateBuffer, create_buffer),
@@ -300,8 +294,5 @@ PFN_vkVoidFunction compile_only_function(const char *name)
 {
     if (strncmp(name, "vkCmd", 5) == 0)
         return (PFN_vkVoidFunction)nothing;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (strcmp(rows[i].name, name) == 0)
-            return rows[i].function;
-    return NULL;
+    return FIND(rows, name);
 }

@@ -7,6 +7,7 @@
  * vkFlushMappedMemoryRanges() and vkInvalidateMappedMemoryRanges() bring up to date. */
 #include "compile_only.h"
 #include "profiles.h"
+#include "rows.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -661,14 +662,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance handle,
 static PFN_vkVoidFunction get_instance_proc(VkInstance instance, const char *name);
 static PFN_vkVoidFunction get_device_proc(VkDevice device, const char *name);
 
-#define ROW(NAME, FUNCTION)                                                                        \
-    {                                                                                              \
-#NAME, (PFN_vkVoidFunction)FUNCTION                                                        \
-    }
-static const struct row {
-    const char *name;
-    PFN_vkVoidFunction function;
-} instance_rows[] = {
+static const struct row instance_rows[] = {
     ROW(vkGetInstanceProcAddr, get_instance_proc),
     ROW(vkCreateInstance, create_instance),
     ROW(vkDestroyInstance, destroy_instance),
@@ -706,16 +700,6 @@ static const struct row device_rows[] = {
     ROW(vkGetMemoryFdPropertiesKHR, need_fd),
     ROW(vkGetMemoryHostPointerPropertiesEXT, need_pointer),
 };
-
-static PFN_vkVoidFunction find(const struct row *rows, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(rows[i].name, name) == 0)
-            return rows[i].function;
-    return NULL;
-}
-
-#define FIND(ROWS, NAME) find(ROWS, sizeof(ROWS) / sizeof(*(ROWS)), NAME)
 
 static PFN_vkVoidFunction get_device_proc(VkDevice device, const char *name)
 {
