@@ -112,6 +112,11 @@ struct tdl_operand *tdl_kit_number(struct tdl_kit *kit, enum tdl_dtype dtype, do
                           o && dtype == TDL_FLOAT16 ? tdl_builder_cast(kit->builder, o, dtype) : o);
 }
 
+struct tdl_operand *tdl_kit_like(struct tdl_kit *kit, const struct tdl_operand *like, double value)
+{
+    return tdl_kit_number(kit, tdl_kit_desc(like)->dtype, value);
+}
+
 struct tdl_operand *tdl_kit_fill(struct tdl_kit *kit, const struct tdl_tensor_params *desc,
                                  double value)
 {

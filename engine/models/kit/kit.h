@@ -72,6 +72,8 @@ struct tdl_operand *tdl_kit_constant(struct tdl_kit *kit, enum tdl_dtype dtype, 
                                      const uint32_t *shape, const void *data);
 /* One number as a scalar of any type. */
 struct tdl_operand *tdl_kit_number(struct tdl_kit *kit, enum tdl_dtype dtype, double value);
+/* One number as a scalar of an operand's type. */
+struct tdl_operand *tdl_kit_like(struct tdl_kit *kit, const struct tdl_operand *like, double value);
 /* One number over and over, of any shape. */
 struct tdl_operand *tdl_kit_fill(struct tdl_kit *kit, const struct tdl_tensor_params *desc,
                                  double value);
@@ -101,6 +103,14 @@ uint64_t tdl_kit_elements(const struct tdl_operand *operand);
 /* The operand's description; that of one element where there is none, as the builder has
  * failed. */
 const struct tdl_tensor_params *tdl_kit_desc(const struct tdl_operand *operand);
+static inline uint32_t tdl_kit_rank(const struct tdl_operand *operand)
+{
+    return tdl_kit_desc(operand)->rank;
+}
+static inline const uint32_t *tdl_kit_shape(const struct tdl_operand *operand)
+{
+    return tdl_kit_desc(operand)->shape;
+}
 /* An axis that may count from the end; false with the builder in error. */
 bool tdl_kit_axis(struct tdl_kit *kit, int64_t axis, uint32_t rank, uint32_t *out);
 

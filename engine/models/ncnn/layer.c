@@ -22,15 +22,15 @@ struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer
 {
     struct tdl_operand *x = ncnn_bottom(im, l, i);
 
-    if (tdl_operand_get_desc(x)->rank == 4)
+    if (tdl_kit_rank(x) == 4)
         return x;
     return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED, "a blob of %u dimensions instead of 3",
-                        tdl_operand_get_desc(x)->rank);
+                        tdl_kit_rank(x));
 }
 
 bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis, uint32_t *out)
 {
-    const uint32_t rank = tdl_operand_get_desc(x)->rank, first = rank == 4;
+    const uint32_t rank = tdl_kit_rank(x), first = rank == 4;
     const int32_t dims = (int32_t)(rank - first);
 
     if (axis < -dims || axis >= dims)
@@ -49,7 +49,7 @@ struct tdl_operand *ncnn_reshape(struct ncnn_import *im, struct tdl_operand *x, 
 
     if (!x)
         return NULL;
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     if (rank == 4 && in->layout != TDL_LAYOUT_NCHW) {
         for (uint32_t i = 0; i < in->rank; i++)
             count *= in->shape[i];

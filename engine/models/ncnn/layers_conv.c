@@ -118,11 +118,11 @@ static struct tdl_operand *add_convolution(struct ncnn_import *im, const struct 
 
     if (!x)
         return NULL;
-    if (tdl_operand_get_desc(x)->rank == 1)
+    if (tdl_kit_rank(x) == 1)
         return add_inner_product(im, l);
     if (!ncnn_picture(im, l, 0))
         return NULL;
-    const uint32_t *in = tdl_operand_get_desc(x)->shape;
+    const uint32_t *in = tdl_kit_shape(x);
     if (!read_window(im, l, in[1], &w) || !read_pads(im, &w, in + 2, params.pad))
         return NULL;
     if (ncnn_float(l, PAD_VALUE, 0) != 0 || ncnn_int(l, DYNAMIC, 0) != 0)
@@ -172,7 +172,7 @@ static struct tdl_operand *add_deconvolution(struct ncnn_import *im, const struc
     const int32_t more_h = ncnn_int(l, OUTPUT_PAD_H, more_w);
     struct window w = {0};
 
-    if (!x || !read_window(im, l, tdl_operand_get_desc(x)->shape[1], &w) ||
+    if (!x || !read_window(im, l, tdl_kit_shape(x)[1], &w) ||
         !ncnn_in_range(im, "output padding", more_w, 0) ||
         !ncnn_in_range(im, "output padding", more_h, 0))
         return NULL;
@@ -180,7 +180,7 @@ static struct tdl_operand *add_deconvolution(struct ncnn_import *im, const struc
         return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
                             "padding by the output's size is not supported; convert the model with "
                             "numbers");
-    if (!read_pads(im, &w, tdl_operand_get_desc(x)->shape + 2, params.pad))
+    if (!read_pads(im, &w, tdl_kit_shape(x) + 2, params.pad))
         return NULL;
     memcpy(params.stride, w.stride, sizeof(w.stride));
     memcpy(params.dilation, w.dilation, sizeof(w.dilation));
@@ -206,7 +206,7 @@ static struct tdl_operand *add_inner_product(struct ncnn_import *im, const struc
 
     if (!x || !ncnn_in_range(im, "outputs", outputs, 1))
         return NULL;
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     for (uint32_t i = 0; i < in->rank; i++)
         count *= in->shape[i];
     const uint32_t depth = size > 0 ? (uint32_t)size / (uint32_t)outputs : 0;

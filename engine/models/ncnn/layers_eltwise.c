@@ -202,8 +202,8 @@ static struct tdl_operand *binary(struct ncnn_import *im, int32_t type, struct t
 static struct tdl_operand *align(struct ncnn_import *im, struct tdl_operand *x,
                                  const struct tdl_operand *other)
 {
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
-    const struct tdl_tensor_params *to = tdl_operand_get_desc(other);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
+    const struct tdl_tensor_params *to = tdl_kit_desc(other);
     uint32_t shape[4] = {1, 1, 1, 1};
 
     if (in->rank >= to->rank)
@@ -225,7 +225,7 @@ static struct tdl_operand *add_scale(struct ncnn_import *im, const struct ncnn_l
 
     if (!x)
         return NULL;
-    channels = tdl_operand_get_desc(x)->shape[tdl_operand_get_desc(x)->rank == 4 ? 1 : 0];
+    channels = tdl_kit_shape(x)[tdl_kit_rank(x) == 4 ? 1 : 0];
     if (size == NCNN_UNSET) {
         factor = l->bottom_count > 1
                      ? ncnn_bottom(im, l, 1)

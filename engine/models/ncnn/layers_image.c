@@ -25,7 +25,7 @@ static struct tdl_operand *pad(struct ncnn_import *im, struct tdl_operand *x, co
                                enum tdl_pad_mode mode, float value)
 {
     struct tdl_pad_params params = {.mode = mode, .value = (double)value};
-    const uint32_t first = tdl_operand_get_desc(x)->rank - 2;
+    const uint32_t first = tdl_kit_rank(x) - 2;
 
     for (uint32_t i = 0; i < 4; i++) { /* top, bottom, left, right */
         if (!ncnn_in_range(im, "padding", sides[i], 0))
@@ -62,7 +62,7 @@ static struct tdl_operand *pool(struct ncnn_import *im, struct tdl_operand *x, i
 /* A vector of channels. */
 static struct tdl_operand *global_pool(struct ncnn_import *im, struct tdl_operand *x, int32_t type)
 {
-    const uint32_t channels = tdl_operand_get_desc(x)->shape[1];
+    const uint32_t channels = tdl_kit_shape(x)[1];
 
     x = type == 0 ? tdl_builder_global_max_pool(im->builder, x)
                   : tdl_builder_global_average_pool(im->builder, x);
@@ -73,7 +73,7 @@ static struct tdl_operand *global_pool(struct ncnn_import *im, struct tdl_operan
 static struct tdl_operand *adaptive_pool(struct ncnn_import *im, const struct ncnn_layer *l,
                                          struct tdl_operand *x)
 {
-    const uint32_t *size = tdl_operand_get_desc(x)->shape + 2;
+    const uint32_t *size = tdl_kit_shape(x) + 2;
     const int32_t w = ncnn_int(l, 8, 0), h = ncnn_int(l, 18, w);
     struct tdl_pool2d_params params = {0};
 
@@ -144,9 +144,7 @@ static struct tdl_operand *add_pooling(struct ncnn_import *im, const struct ncnn
         return x ? global_pool(im, x, type) : NULL;
     if (ncnn_int(l, 7, 0) != 0)
         return adaptive_pool(im, l, x);
-    return read_pool(im, l, tdl_operand_get_desc(x)->shape + 2, &params)
-               ? pool(im, x, type, &params)
-               : NULL;
+    return read_pool(im, l, tdl_kit_shape(x) + 2, &params) ? pool(im, x, type, &params) : NULL;
 }
 
 /* -------------------------------------------------------------------- Interp */
@@ -170,7 +168,7 @@ static void cubic_weights(float t, float out[4])
 static struct tdl_operand *cubic(struct ncnn_import *im, struct tdl_operand *x,
                                  const uint32_t step[2])
 {
-    const uint32_t channels = tdl_operand_get_desc(x)->shape[1];
+    const uint32_t channels = tdl_kit_shape(x)[1];
     const struct tdl_tensor_params desc = {
         .dtype = TDL_FLOAT32, .rank = 4, .shape = {channels, 4, 4, 1}};
     struct tdl_conv2d_params params = {.groups = channels, .stride = {step[0], step[1]}};
@@ -245,7 +243,7 @@ static struct tdl_operand *cubic_matrix(struct ncnn_import *im, uint32_t in, uin
 static struct tdl_operand *cubic_to(struct ncnn_import *im, struct tdl_operand *x,
                                     const uint32_t size[2])
 {
-    const uint32_t *s = tdl_operand_get_desc(x)->shape;
+    const uint32_t *s = tdl_kit_shape(x);
     const uint32_t planes = s[1], in[2] = {s[2], s[3]};
     struct tdl_operand *down = cubic_matrix(im, in[0], size[0], false);
     struct tdl_operand *across = down ? cubic_matrix(im, in[1], size[1], true) : NULL;
@@ -278,9 +276,9 @@ static struct tdl_operand *add_interp(struct ncnn_import *im, const struct ncnn_
     struct tdl_resample2d_params params = {0};
     const int32_t type = ncnn_int(l, 0, 0);
 
-    if (!x || !output_size(im, l, tdl_operand_get_desc(x)->shape + 2, params.size))
+    if (!x || !output_size(im, l, tdl_kit_shape(x) + 2, params.size))
         return NULL;
-    const uint32_t *in = tdl_operand_get_desc(x)->shape + 2;
+    const uint32_t *in = tdl_kit_shape(x) + 2;
     const bool corners = ncnn_int(l, 6, 0) != 0;
     if (in[0] == params.size[0] && in[1] == params.size[1])
         return x;

@@ -28,8 +28,8 @@ static struct tdl_operand *add_flatten(struct ncnn_import *im, const struct ncnn
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
     uint32_t count = 1;
 
-    for (uint32_t i = 0; x && i < tdl_operand_get_desc(x)->rank; i++)
-        count *= tdl_operand_get_desc(x)->shape[i];
+    for (uint32_t i = 0; x && i < tdl_kit_rank(x); i++)
+        count *= tdl_kit_shape(x)[i];
     return ncnn_reshape(im, x, 1, &count);
 }
 
@@ -58,7 +58,7 @@ static struct tdl_operand *add_reshape(struct ncnn_import *im, const struct ncnn
 
     if (!x)
         return NULL;
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     if (ncnn_int(l, 11, NCNN_UNSET) != NCNN_UNSET || ncnn_int(l, 3, 0) != 0)
         return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
                             "four dimensions, or another order on the way, are not supported");
@@ -99,7 +99,7 @@ static struct tdl_operand *add_permute(struct ncnn_import *im, const struct ncnn
 
     if (!x)
         return NULL;
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     if (type < 0 || type > (in->rank == 4 ? 5 : in->rank == 2 ? 1 : 0))
         return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL,
                             "there is no order %d of %u dimensions", type,
@@ -156,7 +156,7 @@ static bool set_part(struct ncnn_import *im, struct tdl_slice_params *params, ui
 static bool crop_by_arrays(struct ncnn_import *im, const struct ncnn_layer *l,
                            const struct tdl_operand *x, struct tdl_slice_params *params)
 {
-    const uint32_t *shape = tdl_operand_get_desc(x)->shape;
+    const uint32_t *shape = tdl_kit_shape(x);
     uint32_t d;
 
     for (uint32_t i = 0; i < l->params[9].count; i++) {
@@ -191,17 +191,17 @@ static struct tdl_operand *add_crop(struct ncnn_import *im, const struct ncnn_la
         like = ncnn_bottom(im, l, 1);
     if (!x || !like)
         return NULL;
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     if (l->params[9].set)
         return crop_by_arrays(im, l, x, &params) ? tdl_builder_slice(im->builder, x, &params)
                                                  : NULL;
-    if (tdl_operand_get_desc(like)->rank != in->rank)
+    if (tdl_kit_rank(like) != in->rank)
         return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "blobs of other dimensions");
     for (uint32_t i = 0; i < in->rank && i < 3; i++) {
         const uint32_t d = in->rank - 1 - i;
         const int64_t start = ncnn_int(l, i, 0), whole = in->shape[d];
         const int64_t left = whole - start - ncnn_int(l, ends[i], 0);
-        const int64_t size = l->bottom_count > 1 ? (int64_t)tdl_operand_get_desc(like)->shape[d]
+        const int64_t size = l->bottom_count > 1 ? (int64_t)tdl_kit_shape(like)[d]
                                                  : ncnn_int(l, sizes[i], NCNN_UNSET);
 
         if (!set_part(im, &params, d, whole, start,

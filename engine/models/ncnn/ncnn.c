@@ -163,8 +163,9 @@ static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32
                                     : "width",
                            desc.shape[d], 1))
             return false;
-    im->blobs[l->tops[0]].operand = said ? tdl_kit_fill(&im->kit, &desc, said->value)
-                                         : tdl_model_input(im->builder, im->source, in.name, &desc);
+    im->blobs[l->tops[0]].operand =
+        said ? tdl_kit_fill(&im->kit, &desc, said->value)
+             : tdl_model_input(im->builder, im->kit.source, in.name, &desc);
     return im->blobs[l->tops[0]].operand != NULL;
 }
 
@@ -244,7 +245,7 @@ static void add_outputs(struct ncnn_import *im)
         if (im->blobs[i].used)
             continue;
         blob_name(&im->blobs[i], name);
-        if (!tdl_model_output(im->builder, im->source, name, im->blobs[i].operand))
+        if (!tdl_model_output(im->builder, im->kit.source, name, im->blobs[i].operand))
             return;
         count++;
     }
@@ -256,7 +257,7 @@ static void add_outputs(struct ncnn_import *im)
 static bool read_bin(struct ncnn_import *im)
 {
     static const char end[] = ".param";
-    const char *path = im->source->path, *slash = path ? strrchr(path, '/') : NULL;
+    const char *path = im->kit.source->path, *slash = path ? strrchr(path, '/') : NULL;
     const char *base = slash ? slash + 1 : path;
     const size_t length = base ? strlen(base) : 0, stem = length - (sizeof(end) - 1);
     const void *data = NULL;
@@ -271,7 +272,7 @@ static bool read_bin(struct ncnn_import *im)
         return tdl_kit_damaged(
             &im->kit, "ncnn's models are two files, NAME.param and NAME.bin: name them so");
     snprintf(name, sizeof(name), "%.*s.bin", (int)stem, base);
-    ok = tdl_model_read_companion(im->builder, im->source, name, &data, &im->bin_size);
+    ok = tdl_model_read_companion(im->builder, im->kit.source, name, &data, &im->bin_size);
     im->bin = data;
     return ok;
 }
@@ -282,7 +283,6 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
     struct ncnn_import im = {
         .kit = tdl_kit_begin(builder, source),
         .builder = builder,
-        .source = source,
         .text = {.at = text, .end = text + source->size, .line = 1},
     };
 

@@ -48,7 +48,6 @@ struct ncnn_blob {
 struct ncnn_import {
     struct tdl_kit kit;
     struct tdl_builder *builder; /* the kit's */
-    const struct tdl_model_source *source;
     struct ncnn_text text;
     const uint8_t *bin;
     size_t bin_size, bin_pos;

@@ -141,7 +141,7 @@ const float *ncnn_floats(struct ncnn_import *im, bool tagged, uint64_t count)
 struct tdl_operand *ncnn_per_channel(struct ncnn_import *im, const struct tdl_operand *x,
                                      float *memory, uint32_t count)
 {
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = in->rank, .layout = in->layout};
     const uint32_t channels = in->shape[in->rank == 4 ? 1 : 0];
 

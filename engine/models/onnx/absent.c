@@ -118,7 +118,7 @@ bool onnx_give_gathered(struct onnx_import *im, struct tdl_operand *x, struct td
     const bool again = holds_indices(x);
     struct tdl_operand *none = tdl_kit_number(&im->kit, tdl_kit_desc(x)->dtype, again ? -1 : 0);
 
-    is = onnx_reshape(im, is, onnx_rank(x), shape);
+    is = onnx_reshape(im, is, tdl_kit_rank(x), shape);
     x = is && none ? tdl_builder_where(im->builder, is, x, none) : NULL;
     return again ? onnx_give_absent(im, x) : onnx_give(im, x);
 }

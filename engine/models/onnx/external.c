@@ -26,7 +26,7 @@ static const struct onnx_file *add_file(struct onnx_import *im, const struct onn
         tdl_kit_fail_memory(&im->kit);
         return NULL;
     }
-    if (!tdl_model_read_companion(im->builder, im->source, name, &data, &size))
+    if (!tdl_model_read_companion(im->builder, im->kit.source, name, &data, &size))
         return NULL;
     im->kit.file_bytes += size;
     im->files[im->file_count] = (struct onnx_file){data, size};

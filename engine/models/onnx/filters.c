@@ -70,9 +70,9 @@ struct tdl_operand *onnx_turned_back(struct onnx_import *im, const struct onnx_v
 static bool can_turn(const struct onnx_import *im, const struct onnx_value *v,
                      const struct onnx_tensor *t, uint32_t rank)
 {
-    return t->movable && !t->external && t->raw.data && v->readers == 1 && im->source->writable &&
-           t->desc.rank == rank && t->count > 0 && (rank == 3 || rank == 4) &&
-           (t->type == ONNX_FLOAT || t->type == ONNX_FLOAT16);
+    return t->movable && !t->external && t->raw.data && v->readers == 1 &&
+           im->kit.source->writable && t->desc.rank == rank && t->count > 0 &&
+           (rank == 3 || rank == 4) && (t->type == ONNX_FLOAT || t->type == ONNX_FLOAT16);
 }
 
 struct tdl_operand *onnx_turned_filter(struct onnx_import *im, uint32_t i, uint32_t rank)

@@ -142,8 +142,8 @@ static bool add_input(struct onnx_import *im, struct input *input, struct tdl_ki
     }
     if (input->type == ONNX_FLOAT16)
         desc.dtype = TDL_FLOAT16; /* as the file says; inside it is float32 */
-    v->operand = tdl_model_input(im->builder, im->source, in->name, &desc);
-    if (v->operand && tdl_operand_get_desc(v->operand)->dtype == TDL_FLOAT16)
+    v->operand = tdl_model_input(im->builder, im->kit.source, in->name, &desc);
+    if (v->operand && tdl_kit_desc(v->operand)->dtype == TDL_FLOAT16)
         v->operand = tdl_builder_cast(im->builder, v->operand, TDL_FLOAT32);
     return v->given = v->operand != NULL;
 }

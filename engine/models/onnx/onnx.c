@@ -149,7 +149,7 @@ static bool add_node(struct onnx_import *im, const struct tdl_pb *message)
 
 static bool read_model(struct onnx_import *im, struct tdl_pb *graph)
 {
-    const struct tdl_pb model = {.data = im->source->data, .size = im->source->size};
+    const struct tdl_pb model = {.data = im->kit.source->data, .size = im->kit.source->size};
     struct tdl_pb m = model;
     struct tdl_pb_field f;
 
@@ -192,7 +192,7 @@ static struct tdl_operand *as_output(struct onnx_import *im, const struct onnx_v
 {
     struct tdl_operand *o = as_declared(im, v->operand, type);
 
-    if (!o || !v->is_nchw || onnx_rank(o) != 4 || tdl_kit_desc(o)->layout == TDL_LAYOUT_NCHW)
+    if (!o || !v->is_nchw || tdl_kit_rank(o) != 4 || tdl_kit_desc(o)->layout == TDL_LAYOUT_NCHW)
         return o;
     return tdl_builder_relabel(im->builder, o, TDL_LAYOUT_NCHW);
 }
@@ -225,7 +225,7 @@ static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
             return false;
         if (!v->operand)
             return tdl_kit_lacks(&im->kit, "the output '%.400s' has no elements", text);
-        if (!tdl_model_output(im->builder, im->source, text, as_output(im, v, type)))
+        if (!tdl_model_output(im->builder, im->kit.source, text, as_output(im, v, type)))
             return false;
         count++;
     }
@@ -237,7 +237,6 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
     struct onnx_import im = {
         .kit = tdl_kit_begin(builder, source),
         .builder = builder,
-        .source = source,
         .add_node = add_node,
         /* Where memory lies differs from run to run. */
         .seed = (uint64_t)(uintptr_t)builder * 0x9e3779b97f4a7c15u,

@@ -70,7 +70,6 @@ struct onnx_node {
 struct onnx_import {
     struct tdl_kit kit;
     struct tdl_builder *builder; /* the kit's */
-    const struct tdl_model_source *source;
     struct onnx_value *values;
     uint32_t value_count, value_capacity;
     struct tdl_map names;          /* places in `values` by name */
@@ -146,12 +145,6 @@ struct tdl_operand *onnx_constant(struct onnx_import *im, enum tdl_dtype dtype, 
 /* start, start + step, …: `count` numbers, rank 1. */
 struct tdl_operand *onnx_sequence(struct onnx_import *im, enum tdl_dtype dtype, uint32_t count,
                                   double start, double step);
-/* A number of the operand's type. */
-static inline struct tdl_operand *onnx_scalar(struct onnx_import *im,
-                                              const struct tdl_operand *like, double value)
-{
-    return tdl_kit_number(&im->kit, tdl_kit_desc(like)->dtype, value);
-}
 
 /* ---------------------------------------------------------------- external.c */
 
@@ -308,14 +301,5 @@ bool onnx_attribute_tensor(struct onnx_import *im, const char *name, struct onnx
 /* Numbers that are an attribute up to some opset, and input `i` from then on. */
 bool onnx_ints_of(struct onnx_import *im, const char *attribute, uint32_t i, int64_t *list,
                   uint32_t capacity, uint32_t *out_count);
-
-static inline uint32_t onnx_rank(const struct tdl_operand *operand)
-{
-    return tdl_kit_desc(operand)->rank;
-}
-static inline const uint32_t *onnx_shape(const struct tdl_operand *operand)
-{
-    return tdl_kit_desc(operand)->shape;
-}
 
 #endif

@@ -79,8 +79,8 @@ static bool add_thresholded_relu(struct onnx_import *im)
 
     if (!x)
         return false;
-    struct tdl_operand *alpha = onnx_scalar(im, x, (double)onnx_float(im, "alpha", 1));
-    struct tdl_operand *zero = onnx_scalar(im, x, 0);
+    struct tdl_operand *alpha = tdl_kit_like(&im->kit, x, (double)onnx_float(im, "alpha", 1));
+    struct tdl_operand *zero = tdl_kit_like(&im->kit, x, 0);
     return onnx_give(im, tdl_builder_where(b, tdl_builder_greater(b, x, alpha), x, zero));
 }
 
@@ -94,8 +94,10 @@ static bool add_shrink(struct onnx_import *im)
 
     if (!x)
         return false;
-    struct tdl_operand *low = onnx_scalar(im, x, -lambd), *high = onnx_scalar(im, x, lambd);
-    struct tdl_operand *shift = onnx_scalar(im, x, bias), *zero = onnx_scalar(im, x, 0);
+    struct tdl_operand *low = tdl_kit_like(&im->kit, x, -lambd),
+                       *high = tdl_kit_like(&im->kit, x, lambd);
+    struct tdl_operand *shift = tdl_kit_like(&im->kit, x, bias),
+                       *zero = tdl_kit_like(&im->kit, x, 0);
     struct tdl_operand *inner =
         tdl_builder_where(b, tdl_builder_greater(b, x, high), tdl_builder_sub(b, x, shift), zero);
     return onnx_give(im, tdl_builder_where(b, tdl_builder_lesser(b, x, low),
@@ -150,7 +152,7 @@ static bool add_inverse_circular(struct onnx_import *im)
         rest = tdl_builder_mul(b, tdl_builder_linear(b, x, 1, 1), tdl_builder_linear(b, x, -1, 1));
         x = tdl_builder_div(b, x, tdl_builder_sqrt(b, rest));
     }
-    x = tdl_kit_atan(b, x, onnx_scalar(im, x, 1));
+    x = tdl_kit_atan(b, x, tdl_kit_like(&im->kit, x, 1));
     return onnx_give(im, strcmp(type, "Acos") ? x : tdl_builder_linear(b, x, -1, 1.57079633f));
 }
 
@@ -170,7 +172,8 @@ static bool add_is_inf(struct onnx_import *im)
     if (!x)
         return false;
     const double infinity = (double)__builtin_inff();
-    struct tdl_operand *high = onnx_scalar(im, x, infinity), *low = onnx_scalar(im, x, -infinity);
+    struct tdl_operand *high = tdl_kit_like(&im->kit, x, infinity),
+                       *low = tdl_kit_like(&im->kit, x, -infinity);
     if (up && down)
         x = tdl_builder_abs(b, x);
     if (!up && !down)

@@ -34,12 +34,13 @@ static struct tdl_operand *by_heads(struct onnx_import *im, uint32_t i, const ch
 {
     struct tdl_operand *x = onnx_operand(im, i);
     const int64_t heads = onnx_int(im, attribute, 0);
-    const uint32_t *s = x ? onnx_shape(x) : NULL;
+    const uint32_t *s = tdl_kit_shape(x);
 
-    if (!x || onnx_rank(x) == 4)
+    if (!x || tdl_kit_rank(x) == 4)
         return x;
-    if (onnx_rank(x) != 3 || heads < 1 || heads > s[2] || s[2] % heads) {
-        tdl_kit_damaged(&im->kit, "%u dimensions and %lld heads", onnx_rank(x), (long long)heads);
+    if (tdl_kit_rank(x) != 3 || heads < 1 || heads > s[2] || s[2] % heads) {
+        tdl_kit_damaged(&im->kit, "%u dimensions and %lld heads", tdl_kit_rank(x),
+                        (long long)heads);
         return NULL;
     }
     x = to_shape(im, x, s[0], s[1], (uint32_t)heads, s[2] / (uint32_t)heads);
@@ -60,7 +61,7 @@ static struct tdl_operand *extend(struct onnx_import *im, struct tdl_operand *x,
         x = tdl_builder_concat(b, parts, 2, 2);
     if (!x || (onnx_wanted(im, present) && !onnx_give_at(im, present, x)))
         return NULL;
-    const uint32_t *s = onnx_shape(x), n = s[0], own = s[1], length = s[2], depth = s[3];
+    const uint32_t *s = tdl_kit_shape(x), n = s[0], own = s[1], length = s[2], depth = s[3];
     if (own == heads)
         return x;
     if (heads % own) {
@@ -76,24 +77,24 @@ static bool read_inputs(struct onnx_import *im, struct attention *a)
 {
     struct tdl_operand *k, *v;
 
-    a->flat = (a->q = onnx_operand(im, 0)) && onnx_rank(a->q) == 3;
+    a->flat = (a->q = onnx_operand(im, 0)) && tdl_kit_rank(a->q) == 3;
     if (!(a->q = by_heads(im, 0, "q_num_heads")) || !(k = by_heads(im, 1, "kv_num_heads")) ||
         !(v = by_heads(im, 2, "kv_num_heads")))
         return false;
     if (onnx_given(im, 6))
         return tdl_kit_lacks(&im->kit, "lengths that depend on what the graph is run with");
-    a->k = extend(im, k, 4, 1, onnx_shape(a->q)[1]);
-    a->v = extend(im, v, 5, 2, onnx_shape(a->q)[1]);
+    a->k = extend(im, k, 4, 1, tdl_kit_shape(a->q)[1]);
+    a->v = extend(im, v, 5, 2, tdl_kit_shape(a->q)[1]);
     if (!a->k || !a->v)
         return false;
-    a->past = onnx_shape(a->k)[2] - onnx_shape(k)[2];
+    a->past = tdl_kit_shape(a->k)[2] - tdl_kit_shape(k)[2];
     return true;
 }
 
 /* 0 where a query sees an element, else −∞: up to its own place. */
 static struct tdl_operand *causal_mask(struct onnx_import *im, const struct attention *a)
 {
-    const uint32_t shape[] = {onnx_shape(a->q)[2], onnx_shape(a->k)[2]};
+    const uint32_t shape[] = {tdl_kit_shape(a->q)[2], tdl_kit_shape(a->k)[2]};
     float *mask = tdl_kit_make(&im->kit, (uint64_t)shape[0] * shape[1] * sizeof(*mask));
     struct tdl_operand *o;
 
@@ -113,8 +114,8 @@ static struct tdl_operand *add_masks(struct onnx_import *im, const struct attent
     if (!x || !onnx_optional(im, 3, &mask))
         return NULL;
     if (mask && tdl_kit_desc(mask)->dtype == TDL_UINT8)
-        mask = tdl_builder_where(b, mask, onnx_scalar(im, x, 0),
-                                 onnx_scalar(im, x, (double)-INFINITY));
+        mask = tdl_builder_where(b, mask, tdl_kit_like(&im->kit, x, 0),
+                                 tdl_kit_like(&im->kit, x, (double)-INFINITY));
     if (mask)
         x = tdl_builder_add(b, x, mask);
     if (!onnx_int(im, "is_causal", 0))
@@ -139,7 +140,7 @@ static bool add_attention(struct onnx_import *im)
 
     if (!read_inputs(im, &a))
         return false;
-    const uint32_t *s = onnx_shape(a.q), n = s[0], heads = s[1], length = s[2];
+    const uint32_t *s = tdl_kit_shape(a.q), n = s[0], heads = s[1], length = s[2];
     const float scale = onnx_float(im, "scale", 1 / sqrtf((float)s[3]));
     x = tdl_builder_matmul(b, tdl_builder_linear(b, a.q, scale, 0), swap(im, a.k, 2, 3));
     if (!give_between(im, AFTER_PRODUCT, x))
@@ -157,7 +158,7 @@ static bool add_attention(struct onnx_import *im)
         return false;
     x = tdl_builder_matmul(b, x, a.v);
     if (x && a.flat) {
-        const uint32_t depth = onnx_shape(x)[3];
+        const uint32_t depth = tdl_kit_shape(x)[3];
 
         x = onnx_reshape(im, swap(im, x, 1, 2), 3, (const uint32_t[]){n, length, heads * depth});
     }

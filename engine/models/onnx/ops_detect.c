@@ -23,11 +23,11 @@ static bool read_number(struct onnx_import *im, uint32_t i, double *out)
 static bool read_sizes(struct onnx_import *im, struct tdl_operand *boxes,
                        struct tdl_operand *scores, struct suppression *s)
 {
-    const uint32_t *b = onnx_shape(boxes), *c = onnx_shape(scores);
+    const uint32_t *b = tdl_kit_shape(boxes), *c = tdl_kit_shape(scores);
     double most = 0;
 
     *s = (struct suppression){.score = (double)-__builtin_inff()};
-    if (onnx_rank(boxes) != 3 || onnx_rank(scores) != 3 || b[2] != 4 || b[0] != c[0] ||
+    if (tdl_kit_rank(boxes) != 3 || tdl_kit_rank(scores) != 3 || b[2] != 4 || b[0] != c[0] ||
         b[1] != c[2])
         return tdl_kit_damaged(
             &im->kit, "boxes are [batches, boxes, 4], and scores [batches, classes, boxes]");
@@ -79,7 +79,8 @@ static struct tdl_operand *suppress(struct onnx_import *im, const struct suppres
 {
     struct tdl_builder *b = im->builder;
     struct tdl_operand *stays = tdl_builder_non_max_suppression(b, boxes, (float)s->iou);
-    struct tdl_operand *high = tdl_builder_greater(b, scores, onnx_scalar(im, scores, s->score));
+    struct tdl_operand *high =
+        tdl_builder_greater(b, scores, tdl_kit_like(&im->kit, scores, s->score));
 
     return tdl_builder_mul(b, stays, tdl_builder_cast(b, high, TDL_INT32));
 }

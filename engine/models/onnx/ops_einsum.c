@@ -103,7 +103,7 @@ static bool read_equation(struct onnx_import *im, struct term *terms, uint32_t c
         return fail_equation(im);
     tdl_pb_text(&text, equation, sizeof(equation));
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t rank = onnx_rank(terms[i].x), seen = visible(at);
+        const uint32_t rank = tdl_kit_rank(terms[i].x), seen = visible(at);
         const uint32_t more = rank > seen ? rank - seen : 0;
         const char *start = at;
 
@@ -168,7 +168,7 @@ static uint32_t size_of(const struct term *t, const char *labels)
     uint32_t size = 1;
 
     for (; *labels; labels++)
-        size *= onnx_shape(t->x)[strchr(t->labels, *labels) - t->labels];
+        size *= tdl_kit_shape(t->x)[strchr(t->labels, *labels) - t->labels];
     return size;
 }
 

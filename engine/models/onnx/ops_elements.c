@@ -47,7 +47,7 @@ static bool add_cast_to(struct onnx_import *im, enum tdl_dtype dtype, bool to_bo
     if (!x)
         return false;
     if (to_bool) /* whatever is not 0 */
-        return onnx_give(im, tdl_builder_not_equal(im->builder, x, onnx_scalar(im, x, 0)));
+        return onnx_give(im, tdl_builder_not_equal(im->builder, x, tdl_kit_like(&im->kit, x, 0)));
     if (tdl_kit_desc(x)->dtype == dtype)
         return onnx_give(im, x);
     return onnx_give(im, tdl_builder_cast(im->builder, x, dtype));
@@ -93,7 +93,7 @@ static bool add_dropout(struct onnx_import *im)
     if (onnx_wanted(im, 1) &&
         !onnx_give_at(im, 1,
                       tdl_builder_expand(im->builder, tdl_kit_number(&im->kit, TDL_UINT8, 1),
-                                         onnx_rank(x), onnx_shape(x))))
+                                         tdl_kit_rank(x), tdl_kit_shape(x))))
         return false;
     return onnx_give(im, x);
 }
@@ -161,7 +161,7 @@ static bool add_mod(struct onnx_import *im)
     r = tdl_builder_sub(b, x, tdl_builder_mul(b, q, y));
     if (onnx_int(im, "fmod", 0) || !r)
         return onnx_give(im, r);
-    struct tdl_operand *zero = onnx_scalar(im, x, 0);
+    struct tdl_operand *zero = tdl_kit_like(&im->kit, x, 0);
     struct tdl_operand *differs =
         tdl_builder_logical_xor(b, tdl_builder_lesser(b, r, zero), tdl_builder_lesser(b, y, zero));
     struct tdl_operand *some = tdl_builder_not_equal(b, r, zero);
@@ -177,7 +177,7 @@ static bool add_bit_shift(struct onnx_import *im)
 
     if (!y)
         return false;
-    power = tdl_builder_pow(b, onnx_scalar(im, y, 2), y);
+    power = tdl_builder_pow(b, tdl_kit_like(&im->kit, y, 2), y);
     return onnx_give(im, (onnx_string_is(im, "direction", "LEFT") ? tdl_builder_mul
                                                                   : tdl_builder_div)(b, x, power));
 }
@@ -192,8 +192,8 @@ static bool add_bitwise_not(struct onnx_import *im)
         return false;
     if (is_real(x))
         return tdl_kit_damaged(&im->kit, "bits of %s", tdl_dtype_name(tdl_kit_desc(x)->dtype));
-    x = tdl_builder_sub(b, onnx_scalar(im, x, 0), x);
-    return onnx_give(im, tdl_builder_sub(b, x, onnx_scalar(im, x, 1)));
+    x = tdl_builder_sub(b, tdl_kit_like(&im->kit, x, 0), x);
+    return onnx_give(im, tdl_builder_sub(b, x, tdl_kit_like(&im->kit, x, 1)));
 }
 
 static bool add_where(struct onnx_import *im)
@@ -241,7 +241,7 @@ static bool add_clip(struct onnx_import *im)
         if (onnx_given(im, 1 + i) && !onnx_is_empty(im, 1 + i))
             bound = onnx_operand(im, 1 + i);
         else if (!onnx_given(im, 1 + i) && bounds[i] != none)
-            bound = onnx_scalar(im, x, bounds[i]);
+            bound = tdl_kit_like(&im->kit, x, bounds[i]);
         else
             continue;
         x = bound ? (i ? tdl_builder_min : tdl_builder_max)(im->builder, x, bound) : NULL;

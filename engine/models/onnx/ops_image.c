@@ -88,9 +88,9 @@ static void resolve_same(struct window *w, const uint32_t in[2])
 /* A picture of one row, where there is only one dimension of space. */
 static struct tdl_operand *to_picture(struct onnx_import *im, struct tdl_operand *x)
 {
-    const uint32_t *s = onnx_shape(x);
+    const uint32_t *s = tdl_kit_shape(x);
 
-    if (onnx_rank(x) != 3)
+    if (tdl_kit_rank(x) != 3)
         return x;
     x = onnx_reshape(im, x, 4, (const uint32_t[]){s[0], s[1], 1, s[2]});
     if (x)
@@ -101,7 +101,7 @@ static struct tdl_operand *to_picture(struct onnx_import *im, struct tdl_operand
 static bool give_picture(struct onnx_import *im, const struct window *w, struct tdl_operand *y)
 {
     if (y && w->spatial == 1) {
-        const uint32_t *s = onnx_shape(y);
+        const uint32_t *s = tdl_kit_shape(y);
 
         y = onnx_reshape(im, y, 3, (const uint32_t[]){s[0], s[1], s[3]});
     }
@@ -113,11 +113,11 @@ static struct tdl_operand *take_picture(struct onnx_import *im, struct window *w
 {
     struct tdl_operand *x = onnx_operand(im, 0);
 
-    if (!x || !take_window(im, onnx_rank(x), w))
+    if (!x || !take_window(im, tdl_kit_rank(x), w))
         return NULL;
     x = to_picture(im, x);
     if (x)
-        resolve_same(w, onnx_shape(x) + 2);
+        resolve_same(w, tdl_kit_shape(x) + 2);
     return x;
 }
 
@@ -130,13 +130,13 @@ static struct tdl_operand *take_filter(struct onnx_import *im, struct window *w)
 
     if (!filter)
         return NULL;
-    if (onnx_rank(filter) != w->spatial + 2) {
-        tdl_kit_damaged(&im->kit, "a filter of %u dimensions", onnx_rank(filter));
+    if (tdl_kit_rank(filter) != w->spatial + 2) {
+        tdl_kit_damaged(&im->kit, "a filter of %u dimensions", tdl_kit_rank(filter));
         return NULL;
     }
     filter = to_picture(im, filter);
     if (filter)
-        memcpy(w->kernel, onnx_shape(filter) + 2, sizeof(w->kernel));
+        memcpy(w->kernel, tdl_kit_shape(filter) + 2, sizeof(w->kernel));
     return filter;
 }
 
@@ -148,7 +148,7 @@ static struct tdl_operand *take_conv_filter(struct onnx_import *im, struct windo
 
     *layout = turned ? TDL_FILTER_OHWI : TDL_FILTER_OIHW;
     if (turned)
-        memcpy(w->kernel, onnx_shape(turned) + 1, sizeof(w->kernel));
+        memcpy(w->kernel, tdl_kit_shape(turned) + 1, sizeof(w->kernel));
     return turned || tdl_builder_status(im->builder) != TDL_OK ? turned : take_filter(im, w);
 }
 
@@ -174,7 +174,7 @@ static struct tdl_operand *widened(struct onnx_import *im, struct tdl_operand *o
 static bool fill_conv(struct onnx_import *im, struct window *w, const struct tdl_operand *x,
                       struct tdl_conv2d_params *p)
 {
-    resolve_same(w, onnx_shape(x) + 2);
+    resolve_same(w, tdl_kit_shape(x) + 2);
     memcpy(p->stride, w->stride, sizeof(p->stride));
     memcpy(p->dilation, w->dilation, sizeof(p->dilation));
     memcpy(p->pad, w->pad, sizeof(p->pad));
@@ -189,14 +189,14 @@ bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_ope
         .filter_layout = TDL_FILTER_OIHW, .bias = bias, .input_layout = TDL_INPUT_NCHW};
     struct window w;
 
-    if (!take_window(im, onnx_rank(x), &w) || !(x = to_picture(im, x)))
+    if (!take_window(im, tdl_kit_rank(x), &w) || !(x = to_picture(im, x)))
         return false;
-    if (onnx_rank(filter) != w.spatial + 2)
-        return tdl_kit_damaged(&im->kit, "a filter of %u dimensions", onnx_rank(filter));
+    if (tdl_kit_rank(filter) != w.spatial + 2)
+        return tdl_kit_damaged(&im->kit, "a filter of %u dimensions", tdl_kit_rank(filter));
     filter = to_picture(im, filter);
     if (!filter)
         return false;
-    memcpy(w.kernel, onnx_shape(filter) + 2, sizeof(w.kernel));
+    memcpy(w.kernel, tdl_kit_shape(filter) + 2, sizeof(w.kernel));
     if (!fill_conv(im, &w, x, &p))
         return false;
     x = tdl_builder_conv2d(im->builder, x, filter, &p);
@@ -209,9 +209,9 @@ static bool add_conv(struct onnx_import *im)
     struct tdl_operand *x = onnx_operand(im, 0), *filter;
     struct window w;
 
-    if (x && onnx_rank(x) == 5)
+    if (x && tdl_kit_rank(x) == 5)
         return onnx_add_volume_conv(im, x);
-    if (!x || !take_window(im, onnx_rank(x), &w) || !(x = to_picture(im, x)))
+    if (!x || !take_window(im, tdl_kit_rank(x), &w) || !(x = to_picture(im, x)))
         return false;
     filter = take_conv_filter(im, &w, &p.filter_layout);
     if (!filter || !onnx_optional(im, 2, &p.bias) || !fill_conv(im, &w, x, &p))
@@ -241,7 +241,7 @@ static const void *filter_data(struct onnx_import *im, struct tdl_operand *filte
 static struct tdl_operand *turn_filter(struct onnx_import *im, struct tdl_operand *filter)
 {
     const struct onnx_value *v = onnx_find(im, &im->node.inputs[1]);
-    const uint32_t *s = onnx_shape(filter);
+    const uint32_t *s = tdl_kit_shape(filter);
     const size_t area = (size_t)s[2] * s[3], ins = s[0], outs = s[1];
 
     if (v && v->kept) /* so it stays until the graph is built, which then turns it */
@@ -284,7 +284,7 @@ static bool add_conv_transpose(struct onnx_import *im)
     uint32_t out[2] = {0};
     struct window w;
 
-    if (!x || !take_window(im, onnx_rank(x), &w) || !(x = to_picture(im, x)))
+    if (!x || !take_window(im, tdl_kit_rank(x), &w) || !(x = to_picture(im, x)))
         return false;
     filter = take_filter(im, &w);
     if (!filter || !(filter = turn_filter(im, filter)) || !onnx_optional(im, 2, &p.bias) ||
@@ -295,7 +295,7 @@ static bool add_conv_transpose(struct onnx_import *im)
     memcpy(p.stride, w.stride, sizeof(p.stride));
     memcpy(p.dilation, w.dilation, sizeof(p.dilation));
     memcpy(p.pad, w.pad, sizeof(p.pad));
-    const uint32_t *in = onnx_shape(x) + 2;
+    const uint32_t *in = tdl_kit_shape(x) + 2;
     if (out[1]) {
         out[0] = w.spatial == 1 ? 1 : out[0];
         fit_output(&w, in, out, &p);
@@ -325,7 +325,7 @@ static struct tdl_operand *volume(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand(im, 0);
 
-    return x && onnx_rank(x) == 5 ? x : NULL;
+    return x && tdl_kit_rank(x) == 5 ? x : NULL;
 }
 
 /* Pools work on floats, which hold eight bits exactly. */
@@ -384,11 +384,11 @@ static bool add_lp_pool(struct onnx_import *im)
     p.count_include_pad = true;
     x = tdl_builder_abs(im->builder, x);
     if (power > 2)
-        x = tdl_builder_pow(im->builder, x, onnx_scalar(im, x, (double)power));
+        x = tdl_builder_pow(im->builder, x, tdl_kit_like(&im->kit, x, (double)power));
     x = tdl_builder_average_pool2d(im->builder, x, &p);
     x = tdl_builder_linear(im->builder, x, (float)(w.kernel[0] * w.kernel[1]), 0);
     if (power > 2)
-        x = tdl_builder_pow(im->builder, x, onnx_scalar(im, x, 1 / (double)power));
+        x = tdl_builder_pow(im->builder, x, tdl_kit_like(&im->kit, x, 1 / (double)power));
     return give_picture(im, &w, x);
 }
 
@@ -405,14 +405,14 @@ static bool add_global_pool(struct onnx_import *im)
         return false;
     if (lp && onnx_int(im, "p", 2) != 2)
         return tdl_kit_lacks(&im->kit, "p of %lld; libtdl has 2", (long long)onnx_int(im, "p", 2));
-    if (onnx_rank(x) == 4)
+    if (tdl_kit_rank(x) == 4)
         return onnx_give(im, (max  ? tdl_builder_max_pool2d
                               : lp ? tdl_builder_l2_pool2d
                                    : tdl_builder_average_pool2d)(im->builder, x, &whole));
-    for (uint32_t i = 2; i < onnx_rank(x); i++)
+    for (uint32_t i = 2; i < tdl_kit_rank(x); i++)
         p.axes[p.axis_count++] = i;
     if (p.axis_count == 0)
-        return tdl_kit_damaged(&im->kit, "%u dimensions have none of space", onnx_rank(x));
+        return tdl_kit_damaged(&im->kit, "%u dimensions have none of space", tdl_kit_rank(x));
     return onnx_give(im, tdl_builder_reduce(im->builder, x,
                                             max  ? TDL_REDUCE_MAX
                                             : lp ? TDL_REDUCE_L2

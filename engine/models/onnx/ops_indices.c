@@ -18,8 +18,9 @@ static bool give_gathered(struct onnx_import *im, struct tdl_operand *x,
 {
     uint32_t shape[TDL_MAX_RANK];
 
-    for (uint32_t i = 0; absent && x && i < onnx_rank(x); i++)
-        shape[i] = i >= from && i - from < onnx_rank(indices) ? onnx_shape(indices)[i - from] : 1;
+    for (uint32_t i = 0; absent && x && i < tdl_kit_rank(x); i++)
+        shape[i] =
+            i >= from && i - from < tdl_kit_rank(indices) ? tdl_kit_shape(indices)[i - from] : 1;
     return onnx_give_gathered(im, x, indices, absent, shape);
 }
 
@@ -37,12 +38,12 @@ static struct tdl_operand *existing(struct onnx_import *im, struct tdl_operand *
 /* Of tuples of indices, [..., n]: the least of each tuple, [...]. */
 static struct tdl_operand *least(struct onnx_import *im, struct tdl_operand *indices)
 {
-    const uint32_t last = onnx_rank(indices) - 1, n = onnx_shape(indices)[last];
+    const uint32_t last = tdl_kit_rank(indices) - 1, n = tdl_kit_shape(indices)[last];
     struct tdl_builder *b = im->builder;
     struct tdl_slice_params p = {{0}};
     struct tdl_operand *all = NULL;
 
-    memcpy(p.size, onnx_shape(indices), onnx_rank(indices) * sizeof(*p.size));
+    memcpy(p.size, tdl_kit_shape(indices), tdl_kit_rank(indices) * sizeof(*p.size));
     p.size[last] = 1;
     for (uint32_t i = 0; i < n; i++) {
         p.start[last] = i;
@@ -50,7 +51,7 @@ static struct tdl_operand *least(struct onnx_import *im, struct tdl_operand *ind
 
         all = all && one ? tdl_builder_min(b, all, one) : one;
     }
-    return onnx_reshape(im, all, last, onnx_shape(indices));
+    return onnx_reshape(im, all, last, tdl_kit_shape(indices));
 }
 
 static bool add_gather(struct onnx_import *im)
@@ -85,7 +86,7 @@ static uint64_t elements(const uint32_t *shape, uint32_t from, uint32_t to)
 /* Places are counted as int32. */
 static bool countable(struct onnx_import *im, const struct tdl_operand *o)
 {
-    const uint64_t count = elements(onnx_shape(o), 0, onnx_rank(o));
+    const uint64_t count = elements(tdl_kit_shape(o), 0, tdl_kit_rank(o));
 
     return count <= INT32_MAX ||
            tdl_kit_lacks(&im->kit, "%llu elements; libtdl finds places among up to 2^31",
@@ -102,7 +103,7 @@ static bool add_gather_nd(struct onnx_import *im)
     if (batch < 0 || batch >= TDL_MAX_RANK)
         return tdl_kit_damaged(&im->kit, "batch_dims is %lld; it is 0 to %d", (long long)batch,
                                TDL_MAX_RANK - 1);
-    if (onnx_rank(indices) < 1)
+    if (tdl_kit_rank(indices) < 1)
         return tdl_kit_damaged(&im->kit, "indices of no dimensions are no tuples");
     const int32_t absent = onnx_absent(im, 1);
     x = tdl_builder_gather_nd(im->builder, x, existing(im, indices, absent), (uint32_t)batch);
@@ -133,11 +134,11 @@ static struct tdl_operand *replace(struct onnx_import *im, struct tdl_operand *x
 static bool give_scattered(struct onnx_import *im, struct tdl_operand *x,
                            struct tdl_operand *updates, int32_t *to)
 {
-    uint32_t rank = onnx_rank(x), shape[TDL_MAX_RANK];
-    const uint32_t count = (uint32_t)elements(onnx_shape(x), 0, rank);
-    const uint32_t more = (uint32_t)elements(onnx_shape(updates), 0, onnx_rank(updates));
+    uint32_t rank = tdl_kit_rank(x), shape[TDL_MAX_RANK];
+    const uint32_t count = (uint32_t)elements(tdl_kit_shape(x), 0, rank);
+    const uint32_t more = (uint32_t)elements(tdl_kit_shape(updates), 0, tdl_kit_rank(updates));
 
-    memcpy(shape, onnx_shape(x), rank * sizeof(*shape));
+    memcpy(shape, tdl_kit_shape(x), rank * sizeof(*shape));
     x = onnx_reshape(im, x, 1, &count);
     updates = onnx_reshape(im, updates, 1, &more);
     if (!x || !updates)
@@ -213,10 +214,10 @@ static bool replace_known(struct onnx_import *im, struct tdl_operand *x,
                           struct tdl_operand *updates, const struct tdl_tensor_params *t, bool nd,
                           uint32_t axis)
 {
-    const uint32_t *s = onnx_shape(x), rank = onnx_rank(x);
+    const uint32_t *s = tdl_kit_shape(x), rank = tdl_kit_rank(x);
     const uint32_t count = (uint32_t)elements(s, 0, rank);
     const uint32_t numbers = (uint32_t)elements(t->shape, 0, t->rank);
-    const uint64_t given = elements(onnx_shape(updates), 0, onnx_rank(updates));
+    const uint64_t given = elements(tdl_kit_shape(updates), 0, tdl_kit_rank(updates));
     int64_t *indices = calloc(numbers, sizeof(*indices));
     int32_t *to = tdl_kit_spend(&im->kit, (uint64_t)count * sizeof(*to)) && given <= INT32_MAX
                       ? tdl_kit_make(&im->kit, given * sizeof(*to))
@@ -259,7 +260,7 @@ static bool add_scatter(struct onnx_import *im)
     uint32_t axis = 0;
 
     if (!indices || !take_reduction(im, &how) ||
-        (!nd && !tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), onnx_rank(x), &axis)))
+        (!nd && !tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), tdl_kit_rank(x), &axis)))
         return false;
     if (onnx_is_constant(im, 1) && how.reduction == TDL_SCATTER_REPLACE)
         return countable(im, x) && countable(im, updates) && countable(im, indices) &&
@@ -280,13 +281,13 @@ static bool add_compress(struct onnx_import *im)
     if (!x || !onnx_ints(im, 1, conditions, MAX_CONDITIONS, &count))
         return false;
     if (onnx_has(im, "axis")) {
-        if (!tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), onnx_rank(x), &axis))
+        if (!tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), tdl_kit_rank(x), &axis))
             return false;
     } else {
-        all = (uint32_t)elements(onnx_shape(x), 0, onnx_rank(x));
+        all = (uint32_t)elements(tdl_kit_shape(x), 0, tdl_kit_rank(x));
         x = onnx_reshape(im, x, 1, &all);
     }
-    for (uint32_t i = 0; x && i < count && i < onnx_shape(x)[axis]; i++)
+    for (uint32_t i = 0; x && i < count && i < tdl_kit_shape(x)[axis]; i++)
         if (conditions[i])
             kept[length++] = (int32_t)i;
     if (x && length == 0)
@@ -304,11 +305,11 @@ static bool add_top_k(struct onnx_import *im)
     uint32_t axis, count;
     int64_t k = onnx_int(im, "k", 0); /* an attribute before opset 10 */
 
-    if (!x || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), onnx_rank(x), &axis) ||
+    if (!x || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), tdl_kit_rank(x), &axis) ||
         (im->node.input_count > 1 && !onnx_ints(im, 1, &k, 1, &count)))
         return false;
-    if (k < 1 || k > onnx_shape(x)[axis])
-        return tdl_kit_lacks(&im->kit, "%lld elements of %u", (long long)k, onnx_shape(x)[axis]);
+    if (k < 1 || k > tdl_kit_shape(x)[axis])
+        return tdl_kit_lacks(&im->kit, "%lld elements of %u", (long long)k, tdl_kit_shape(x)[axis]);
     p.count = (uint32_t)k;
     indices = tdl_builder_top_k(im->builder, x, axis, &p);
     if (onnx_wanted(im, 1) &&

@@ -20,7 +20,7 @@ static bool add_gemm(struct onnx_import *im)
     if (!b || (beta != 0 && !onnx_optional(im, 2, &p.c)))
         return false;
     if (alpha == 0) /* for the builder, 0 is 1 */
-        a = tdl_builder_mul(im->builder, a, onnx_scalar(im, a, 0));
+        a = tdl_builder_mul(im->builder, a, tdl_kit_like(&im->kit, a, 0));
     return onnx_give(im, tdl_builder_gemm(im->builder, a, b, &p));
 }
 
@@ -33,17 +33,17 @@ static bool add_matmul(struct onnx_import *im)
 
     if (!b)
         return false;
-    const bool row = onnx_rank(a) == 1, column = onnx_rank(b) == 1;
+    const bool row = tdl_kit_rank(a) == 1, column = tdl_kit_rank(b) == 1;
     if (row)
-        a = onnx_reshape(im, a, 2, (const uint32_t[]){1, onnx_shape(a)[0]});
+        a = onnx_reshape(im, a, 2, (const uint32_t[]){1, tdl_kit_shape(a)[0]});
     if (column)
-        b = onnx_reshape(im, b, 2, (const uint32_t[]){onnx_shape(b)[0], 1});
+        b = onnx_reshape(im, b, 2, (const uint32_t[]){tdl_kit_shape(b)[0], 1});
     y = tdl_builder_matmul(im->builder, a, b);
     if (!y || (!row && !column))
         return onnx_give(im, y);
-    for (uint32_t i = 0; i < onnx_rank(y); i++)
-        if (!(row && i + 2 == onnx_rank(y)) && !(column && i + 1 == onnx_rank(y)))
-            shape[rank++] = onnx_shape(y)[i];
+    for (uint32_t i = 0; i < tdl_kit_rank(y); i++)
+        if (!(row && i + 2 == tdl_kit_rank(y)) && !(column && i + 1 == tdl_kit_rank(y)))
+            shape[rank++] = tdl_kit_shape(y)[i];
     return onnx_give(im, onnx_reshape(im, y, rank, shape));
 }
 
@@ -56,9 +56,9 @@ static struct tdl_operand *take_axis(struct onnx_import *im, uint32_t *axis)
     struct tdl_operand *x = onnx_operand(im, 0);
     const bool old = im->opset < 13;
 
-    if (!x || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", old ? 1 : -1), onnx_rank(x), axis))
+    if (!x || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", old ? 1 : -1), tdl_kit_rank(x), axis))
         return NULL;
-    if (!old || *axis + 1 == onnx_rank(x))
+    if (!old || *axis + 1 == tdl_kit_rank(x))
         return x;
     x = tdl_builder_flatten(im->builder, x, *axis);
     *axis = 1;
@@ -95,11 +95,11 @@ static struct tdl_operand *one_hot(struct onnx_import *im, struct tdl_operand *i
     uint32_t shape[TDL_MAX_RANK];
     struct tdl_operand *count;
 
-    for (uint32_t i = 0; i < onnx_rank(indices); i++)
+    for (uint32_t i = 0; i < tdl_kit_rank(indices); i++)
         shape[i] = i == axis ? depth : 1;
     count = onnx_sequence(im, tdl_kit_desc(indices)->dtype, depth, 0, 1);
     if (count)
-        count = onnx_reshape(im, count, onnx_rank(indices), shape);
+        count = onnx_reshape(im, count, tdl_kit_rank(indices), shape);
     return tdl_builder_equal(im->builder, indices, count);
 }
 
@@ -114,7 +114,7 @@ static bool add_hardmax(struct onnx_import *im)
     y = tdl_builder_arg_max(im->builder, x, axis,
                             &(struct tdl_arg_min_max_params){.keep_dimensions = true});
     if (y)
-        y = one_hot(im, y, axis, onnx_shape(x)[axis]);
+        y = one_hot(im, y, axis, tdl_kit_shape(x)[axis]);
     return onnx_give_like_input(im, tdl_builder_cast(im->builder, y, tdl_kit_desc(x)->dtype));
 }
 
@@ -128,13 +128,13 @@ static bool add_one_hot(struct onnx_import *im)
 
     if (!indices || !onnx_floats(im, 1, &depth, 1, &count) || !(values = onnx_operand(im, 2)))
         return false;
-    rank = onnx_rank(indices) + 1;
+    rank = tdl_kit_rank(indices) + 1;
     if (rank > TDL_MAX_RANK || !(depth >= 1 && depth <= 1 << 20))
         return tdl_kit_lacks(&im->kit, "%u dimensions with a depth of %g", rank, depth);
     if (!tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), rank, &axis))
         return false;
     for (uint32_t i = 0, from = 0; i < rank; i++)
-        shape[i] = i == axis ? 1 : onnx_shape(indices)[from++];
+        shape[i] = i == axis ? 1 : tdl_kit_shape(indices)[from++];
     indices = onnx_reshape(im, tdl_builder_cast(b, indices, TDL_INT32), rank, shape);
     struct tdl_operand *zero = tdl_kit_number(&im->kit, TDL_INT32, 0);
     struct tdl_operand *wrapped =
@@ -161,7 +161,7 @@ static bool add_arg(struct onnx_import *im)
     };
     uint32_t axis;
 
-    return x && tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), onnx_rank(x), &axis) &&
+    return x && tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), tdl_kit_rank(x), &axis) &&
            onnx_give(im,
                      (max ? tdl_builder_arg_max : tdl_builder_arg_min)(im->builder, x, axis, &p));
 }
@@ -179,9 +179,9 @@ static bool add_reduce(struct onnx_import *im)
     if (count == 0 && onnx_int(im, "noop_with_empty_axes", 0))
         return onnx_give(im, x);
     for (uint32_t i = 0; i < count; i++)
-        if (!tdl_kit_axis(&im->kit, axes[i], onnx_rank(x), &p.axes[p.axis_count++]))
+        if (!tdl_kit_axis(&im->kit, axes[i], tdl_kit_rank(x), &p.axes[p.axis_count++]))
             return false;
-    if (onnx_rank(x) == 0) /* one number is its own sum */
+    if (tdl_kit_rank(x) == 0) /* one number is its own sum */
         return onnx_give(im, x);
     return onnx_give(
         im, tdl_builder_reduce(im->builder, x, (enum tdl_reduction)im->node.row->detail, &p));
@@ -194,7 +194,7 @@ static bool add_cumsum(struct onnx_import *im)
     uint32_t axis, count;
 
     return x && onnx_ints(im, 1, &number, 1, &count) &&
-           tdl_kit_axis(&im->kit, number, onnx_rank(x), &axis) &&
+           tdl_kit_axis(&im->kit, number, tdl_kit_rank(x), &axis) &&
            onnx_give(im,
                      tdl_builder_cumulative_sum(im->builder, x, axis,
                                                 &(struct tdl_cumulative_sum_params){

@@ -72,7 +72,7 @@ static bool add_flatten(struct onnx_import *im)
 
     if (!x)
         return false;
-    const int64_t rank = onnx_rank(x);
+    const int64_t rank = tdl_kit_rank(x);
     if (axis < -rank || axis > rank)
         return tdl_kit_damaged(&im->kit, "there is no axis %lld in %lld dimensions",
                                (long long)axis, (long long)rank);
@@ -183,7 +183,7 @@ static bool add_concat(struct onnx_import *im)
     if (ok && filled == 0)
         ok = onnx_desc(im, 0, &desc) && onnx_give_empty(im, 0, &desc);
     else if (ok)
-        ok = tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), onnx_rank(inputs[0]), &axis) &&
+        ok = tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), tdl_kit_rank(inputs[0]), &axis) &&
              onnx_give(im, filled == 1 ? inputs[0]
                                        : tdl_builder_concat(im->builder, inputs, filled, axis));
     free(inputs);
@@ -219,11 +219,11 @@ static bool add_split(struct onnx_import *im)
     const uint32_t count = im->node.output_count;
     uint32_t sizes[64], filled[64], some = 0, axis;
 
-    if (!x || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), onnx_rank(x), &axis))
+    if (!x || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), tdl_kit_rank(x), &axis))
         return false;
     if (count > 64)
         return tdl_kit_lacks(&im->kit, "%u parts; libtdl makes up to 64", count);
-    if (!split_sizes(im, onnx_shape(x)[axis], sizes, count))
+    if (!split_sizes(im, tdl_kit_shape(x)[axis], sizes, count))
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (sizes[i])
@@ -322,8 +322,8 @@ static bool cut_negative(struct onnx_import *im, struct tdl_operand **x, int64_t
     struct tdl_slice_params p = {0};
     bool any = false;
 
-    for (uint32_t i = 0; i < onnx_rank(*x); i++) {
-        const int64_t length = onnx_shape(*x)[i], low = begin[i] < 0 ? -begin[i] : 0;
+    for (uint32_t i = 0; i < tdl_kit_rank(*x); i++) {
+        const int64_t length = tdl_kit_shape(*x)[i], low = begin[i] < 0 ? -begin[i] : 0;
         const int64_t high = end[i] < 0 ? -end[i] : 0;
 
         if (low > length || high > length - low || low + high == length)
@@ -369,7 +369,7 @@ static struct tdl_operand *wrap(struct onnx_import *im, struct tdl_operand *x, u
 {
     struct tdl_operand *parts[3];
     uint32_t count = 0;
-    const uint32_t length = onnx_shape(x)[axis];
+    const uint32_t length = tdl_kit_shape(x)[axis];
 
     if (before > length || after > length) {
         tdl_kit_lacks(&im->kit, "padding that wraps around more than once");
@@ -396,7 +396,7 @@ static bool add_pad(struct onnx_import *im)
     uint32_t count;
 
     p.value = (double)onnx_float(im, "value", 0);
-    if (!x || !read_pads(im, onnx_rank(x), begin, end) ||
+    if (!x || !read_pads(im, tdl_kit_rank(x), begin, end) ||
         (onnx_given(im, 2) && !onnx_floats(im, 2, &p.value, 1, &count)) ||
         !cut_negative(im, &x, begin, end))
         return false;
@@ -404,13 +404,13 @@ static bool add_pad(struct onnx_import *im)
         p.mode = TDL_PAD_EDGE;
     else if (onnx_string_is(im, "mode", "reflect"))
         p.mode = TDL_PAD_REFLECTION;
-    for (uint32_t i = 0; i < onnx_rank(x); i++) {
+    for (uint32_t i = 0; i < tdl_kit_rank(x); i++) {
         p.before[i] = (uint32_t)begin[i];
         p.after[i] = (uint32_t)end[i];
     }
     if (!onnx_string_is(im, "mode", "wrap"))
         return onnx_give(im, tdl_builder_pad(im->builder, x, &p));
-    for (uint32_t i = 0; i < onnx_rank(x); i++)
+    for (uint32_t i = 0; i < tdl_kit_rank(x); i++)
         if ((p.before[i] || p.after[i]) && !(x = wrap(im, x, i, p.before[i], p.after[i])))
             return false;
     return onnx_give(im, x);
@@ -427,7 +427,7 @@ static bool add_transpose(struct onnx_import *im)
 
     if (!x || !onnx_int_list(im, "perm", list, ONNX_WIDE, &count))
         return false;
-    const uint32_t rank = wide ? wide->rank : onnx_rank(x);
+    const uint32_t rank = wide ? wide->rank : tdl_kit_rank(x);
     if (wide && !count)
         for (; count < rank; count++)
             list[count] = rank - 1 - count;
@@ -449,8 +449,9 @@ static bool add_tile(struct onnx_import *im)
 
     if (!x || !onnx_ints(im, 1, list, TDL_MAX_RANK, &count))
         return false;
-    if (count != onnx_rank(x))
-        return tdl_kit_damaged(&im->kit, "%u repetitions for %u dimensions", count, onnx_rank(x));
+    if (count != tdl_kit_rank(x))
+        return tdl_kit_damaged(&im->kit, "%u repetitions for %u dimensions", count,
+                               tdl_kit_rank(x));
     for (uint32_t i = 0; i < count; i++) {
         if (list[i] < 1 || list[i] > INT32_MAX)
             return tdl_kit_lacks(&im->kit, "%lld repetitions", (long long)list[i]);
@@ -470,7 +471,7 @@ static bool add_blocks(struct onnx_import *im)
         return false;
     if (block < 1 || block > 16384)
         return tdl_kit_damaged(&im->kit, "blocks of %lld pixels", (long long)block);
-    if (onnx_rank(x) == 4 && tdl_kit_desc(x)->layout != TDL_LAYOUT_NCHW)
+    if (tdl_kit_rank(x) == 4 && tdl_kit_desc(x)->layout != TDL_LAYOUT_NCHW)
         x = tdl_builder_relabel(im->builder, x, TDL_LAYOUT_NCHW);
     if (!strcmp(im->node.row->name, "SpaceToDepth"))
         return onnx_give(im, tdl_builder_space_to_depth(im->builder, x, (uint32_t)block, order));

@@ -22,14 +22,14 @@ static struct tdl_operand *to_rank_4(struct onnx_import *im, struct tdl_operand 
 {
     uint32_t shape[4] = {1, 1, 1, 1};
 
-    if (onnx_rank(x) == 4)
+    if (tdl_kit_rank(x) == 4)
         return x;
-    if (onnx_rank(x) < 2) {
-        tdl_kit_damaged(&im->kit, "%u dimensions have no channels", onnx_rank(x));
+    if (tdl_kit_rank(x) < 2) {
+        tdl_kit_damaged(&im->kit, "%u dimensions have no channels", tdl_kit_rank(x));
         return NULL;
     }
-    for (uint32_t i = 0; i < onnx_rank(x); i++)
-        shape[i < 3 ? i : 3] *= onnx_shape(x)[i];
+    for (uint32_t i = 0; i < tdl_kit_rank(x); i++)
+        shape[i < 3 ? i : 3] *= tdl_kit_shape(x)[i];
     return onnx_reshape(im, x, 4, shape);
 }
 
@@ -57,7 +57,7 @@ static struct tdl_operand *over_channels(struct onnx_import *im, struct tdl_oper
 
     if (!o || rank < 2)
         return NULL;
-    shape[0] = onnx_shape(o)[0];
+    shape[0] = tdl_kit_shape(o)[0];
     for (uint32_t i = 1; i < rank - 1; i++)
         shape[i] = 1;
     return onnx_reshape(im, o, rank - 1, shape);
@@ -98,9 +98,10 @@ static bool add_instance_normalization(struct onnx_import *im)
  * bias be of fewer, too, to be spread. */
 static bool is_of_axes(const struct tdl_operand *x, uint32_t axis, const struct tdl_operand *o)
 {
-    return !o || (tdl_kit_desc(o)->dtype == tdl_kit_desc(x)->dtype &&
-                  onnx_rank(o) == onnx_rank(x) - axis &&
-                  !memcmp(onnx_shape(o), onnx_shape(x) + axis, onnx_rank(o) * sizeof(uint32_t)));
+    return !o ||
+           (tdl_kit_desc(o)->dtype == tdl_kit_desc(x)->dtype &&
+            tdl_kit_rank(o) == tdl_kit_rank(x) - axis &&
+            !memcmp(tdl_kit_shape(o), tdl_kit_shape(x) + axis, tdl_kit_rank(o) * sizeof(uint32_t)));
 }
 
 /* Over the last dimensions, from the axis on; and the mean and 1 / deviation. */
@@ -112,9 +113,9 @@ static bool add_layer_normalization(struct onnx_import *im)
     uint32_t axis;
 
     if (!x || !(scale = onnx_operand(im, 1)) || !onnx_optional(im, 2, &bias) ||
-        !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), onnx_rank(x), &axis))
+        !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), tdl_kit_rank(x), &axis))
         return false;
-    for (uint32_t i = axis; i < onnx_rank(x); i++)
+    for (uint32_t i = axis; i < tdl_kit_rank(x); i++)
         p.axes[p.axis_count++] = i;
     if (is_of_axes(x, axis, scale) && is_of_axes(x, axis, bias)) {
         p.scale = scale;
@@ -147,9 +148,9 @@ static bool add_rms_normalization(struct onnx_import *im)
     struct tdl_reduce_params p = {.keep_dimensions = true};
     uint32_t axis;
 
-    if (!scale || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), onnx_rank(x), &axis))
+    if (!scale || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), tdl_kit_rank(x), &axis))
         return false;
-    for (uint32_t i = axis; i < onnx_rank(x); i++)
+    for (uint32_t i = axis; i < tdl_kit_rank(x); i++)
         p.axes[p.axis_count++] = i;
     root = tdl_builder_reduce(b, tdl_builder_mul(b, x, x), TDL_REDUCE_MEAN, &p);
     root = tdl_builder_sqrt(b, tdl_builder_linear(b, root, 1, onnx_float(im, "epsilon", 1e-5f)));
@@ -169,11 +170,11 @@ static bool add_group_normalization(struct onnx_import *im)
 
     if (!x || !(scale = onnx_operand(im, 1)) || !(bias = onnx_operand(im, 2)))
         return false;
-    if (onnx_rank(x) < 2 || groups < 1 || onnx_shape(x)[1] % groups)
+    if (tdl_kit_rank(x) < 2 || groups < 1 || tdl_kit_shape(x)[1] % groups)
         return tdl_kit_damaged(&im->kit, "%lld groups of such channels", (long long)groups);
-    for (uint32_t i = 1; i < onnx_rank(x); i++)
-        shape[2] *= onnx_shape(x)[i];
-    shape[0] = onnx_shape(x)[0];
+    for (uint32_t i = 1; i < tdl_kit_rank(x); i++)
+        shape[2] *= tdl_kit_shape(x)[i];
+    shape[0] = tdl_kit_shape(x)[0];
     shape[1] = (uint32_t)groups;
     shape[2] /= shape[1];
     y = tdl_builder_layer_normalization(b, onnx_reshape(im, x, 3, shape), &p);
@@ -181,10 +182,10 @@ static bool add_group_normalization(struct onnx_import *im)
         return onnx_give(im, tdl_builder_reshape(b,
                                                  scale_and_shift(im, y, over_channels(im, scale, 3),
                                                                  over_channels(im, bias, 3)),
-                                                 onnx_rank(x), onnx_shape(x)));
-    y = onnx_reshape(im, y, onnx_rank(x), onnx_shape(x));
-    return onnx_give(im, scale_and_shift(im, y, over_channels(im, scale, onnx_rank(x)),
-                                         over_channels(im, bias, onnx_rank(x))));
+                                                 tdl_kit_rank(x), tdl_kit_shape(x)));
+    y = onnx_reshape(im, y, tdl_kit_rank(x), tdl_kit_shape(x));
+    return onnx_give(im, scale_and_shift(im, y, over_channels(im, scale, tdl_kit_rank(x)),
+                                         over_channels(im, bias, tdl_kit_rank(x))));
 }
 
 /* x / (bias + alpha / size · Σ x² over `size` neighbouring channels)^beta: the sum is a
@@ -198,12 +199,12 @@ static bool add_lrn(struct onnx_import *im)
 
     if (!x)
         return false;
-    if (onnx_rank(x) < 2 || size < 1 || size > 16384)
+    if (tdl_kit_rank(x) < 2 || size < 1 || size > 16384)
         return tdl_kit_damaged(&im->kit, "a size of %lld", (long long)size);
-    shape[0] = onnx_shape(x)[0];
-    shape[2] = onnx_shape(x)[1];
-    for (uint32_t i = 2; i < onnx_rank(x); i++)
-        shape[3] *= onnx_shape(x)[i];
+    shape[0] = tdl_kit_shape(x)[0];
+    shape[2] = tdl_kit_shape(x)[1];
+    for (uint32_t i = 2; i < tdl_kit_rank(x); i++)
+        shape[3] *= tdl_kit_shape(x)[i];
     const struct tdl_pool2d_params p = {
         .window = {(uint32_t)size, 1},
         .pad = {(uint32_t)(size - 1) / 2, (uint32_t)size / 2, 0, 0},
@@ -215,8 +216,9 @@ static bool add_lrn(struct onnx_import *im)
     y = tdl_builder_linear(b, y, onnx_float(im, "alpha", 1e-4f), onnx_float(im, "bias", 1));
     if (!y)
         return false;
-    y = tdl_builder_pow(b, y, onnx_scalar(im, y, (double)onnx_float(im, "beta", 0.75f)));
-    return onnx_give(im, tdl_builder_div(b, x, onnx_reshape(im, y, onnx_rank(x), onnx_shape(x))));
+    y = tdl_builder_pow(b, y, tdl_kit_like(&im->kit, y, (double)onnx_float(im, "beta", 0.75f)));
+    return onnx_give(im,
+                     tdl_builder_div(b, x, onnx_reshape(im, y, tdl_kit_rank(x), tdl_kit_shape(x))));
 }
 
 /* (x − mean) / (√variance + 1e-9) */
@@ -232,7 +234,7 @@ static bool add_mean_variance(struct onnx_import *im)
         return false;
     count = count ? count : 3;
     for (uint32_t i = 0; i < count; i++)
-        if (!tdl_kit_axis(&im->kit, axes[i], onnx_rank(x), &p.axes[p.axis_count++]))
+        if (!tdl_kit_axis(&im->kit, axes[i], tdl_kit_rank(x), &p.axes[p.axis_count++]))
             return false;
     d = tdl_builder_sub(b, x, tdl_builder_reduce(b, x, TDL_REDUCE_MEAN, &p));
     root =
@@ -248,14 +250,14 @@ static bool add_lp_normalization(struct onnx_import *im)
     struct tdl_reduce_params p = {.axis_count = 1, .keep_dimensions = true};
     const int64_t power = onnx_int(im, "p", 2);
 
-    if (!x || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), onnx_rank(x), &p.axes[0]))
+    if (!x || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), tdl_kit_rank(x), &p.axes[0]))
         return false;
     if (power != 1 && power != 2)
         return tdl_kit_lacks(&im->kit, "p of %lld; libtdl has 1 and 2", (long long)power);
     norm = tdl_builder_reduce(b, x, power == 1 ? TDL_REDUCE_L1 : TDL_REDUCE_L2, &p);
     if (!norm)
         return false;
-    struct tdl_operand *zero = onnx_scalar(im, x, 0), *one = onnx_scalar(im, x, 1);
+    struct tdl_operand *zero = tdl_kit_like(&im->kit, x, 0), *one = tdl_kit_like(&im->kit, x, 1);
     norm = tdl_builder_where(b, tdl_builder_equal(b, norm, zero), one, norm);
     return onnx_give(im, tdl_builder_div(b, x, norm));
 }

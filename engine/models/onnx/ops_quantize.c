@@ -14,16 +14,17 @@ static struct tdl_operand *spread(struct onnx_import *im, struct tdl_operand *o,
 {
     uint32_t shape[TDL_MAX_RANK];
 
-    if (!o || onnx_rank(o) == 0)
+    if (!o || tdl_kit_rank(o) == 0)
         return o;
-    if (onnx_rank(o) != 1) {
+    if (tdl_kit_rank(o) != 1) {
         tdl_kit_lacks(&im->kit, "scales of %u dimensions; libtdl has one, or one for each channel",
-                      onnx_rank(o));
+                      tdl_kit_rank(o));
         return NULL;
     }
     for (uint32_t i = 0; i < rank; i++)
-        shape[i] = i == axis ? onnx_shape(o)[0] : 1;
-    return onnx_shape(o)[0] == 1 ? onnx_reshape(im, o, 0, NULL) : onnx_reshape(im, o, rank, shape);
+        shape[i] = i == axis ? tdl_kit_shape(o)[0] : 1;
+    return tdl_kit_shape(o)[0] == 1 ? onnx_reshape(im, o, 0, NULL)
+                                    : onnx_reshape(im, o, rank, shape);
 }
 
 static struct tdl_operand *to_float(struct onnx_import *im, struct tdl_operand *o)
@@ -45,21 +46,21 @@ struct along {
 static bool take_along(struct onnx_import *im, struct tdl_operand *o, const struct tdl_operand *x,
                        struct along *out)
 {
-    const uint32_t rank = o ? onnx_rank(o) : 0, whole = onnx_rank(x);
+    const uint32_t rank = tdl_kit_rank(o), whole = tdl_kit_rank(x);
 
     *out = (struct along){.size = 1, .stride = 1};
     if (!o)
         return true;
     for (uint32_t i = 0; i < rank && rank <= whole; i++) {
-        const uint32_t size = onnx_shape(o)[i], axis = whole - rank + i;
+        const uint32_t size = tdl_kit_shape(o)[i], axis = whole - rank + i;
 
         if (size == 1)
             continue;
-        if (out->size > 1 || size != onnx_shape(x)[axis])
+        if (out->size > 1 || size != tdl_kit_shape(x)[axis])
             return false;
         out->size = size;
         for (uint32_t k = axis + 1; k < whole; k++)
-            out->stride *= onnx_shape(x)[k];
+            out->stride *= tdl_kit_shape(x)[k];
     }
     out->data = rank <= whole ? tdl_builder_evaluate(im->builder, o) : NULL;
     out->dtype = tdl_kit_desc(o)->dtype;
@@ -174,9 +175,9 @@ static struct tdl_operand *quantize(struct onnx_import *im, struct tdl_operand *
 static bool take_axis(struct onnx_import *im, const struct tdl_operand *x, uint32_t *axis)
 {
     *axis = 0;
-    return onnx_rank(x) == 0 ||
-           tdl_kit_axis(&im->kit, onnx_int(im, "axis", onnx_rank(x) > 1 ? 1 : 0), onnx_rank(x),
-                        axis);
+    return tdl_kit_rank(x) == 0 ||
+           tdl_kit_axis(&im->kit, onnx_int(im, "axis", tdl_kit_rank(x) > 1 ? 1 : 0),
+                        tdl_kit_rank(x), axis);
 }
 
 static bool add_dequantize(struct onnx_import *im)
@@ -188,8 +189,8 @@ static bool add_dequantize(struct onnx_import *im)
         return false;
     if (onnx_int(im, "block_size", 0))
         return onnx_give(im, tdl_builder_dequantize_linear(im->builder, x, scale, zero));
-    scale = spread(im, scale, onnx_rank(x), axis);
-    if (!scale || (zero && !(zero = spread(im, zero, onnx_rank(x), axis))))
+    scale = spread(im, scale, tdl_kit_rank(x), axis);
+    if (!scale || (zero && !(zero = spread(im, zero, tdl_kit_rank(x), axis))))
         return false;
     return onnx_give_weights(im, dequantize(im, x, scale, zero));
 }
@@ -210,8 +211,8 @@ static bool add_quantize(struct onnx_import *im)
         return onnx_give(
             im, tdl_builder_quantize_linear(im->builder, x, scale,
                                             zero ? zero : tdl_kit_number(&im->kit, dtype, 0)));
-    scale = spread(im, scale, onnx_rank(x), axis);
-    if (!scale || (zero && !(zero = spread(im, zero, onnx_rank(x), axis))))
+    scale = spread(im, scale, tdl_kit_rank(x), axis);
+    if (!scale || (zero && !(zero = spread(im, zero, tdl_kit_rank(x), axis))))
         return false;
     return onnx_give(im, quantize(im, x, scale, zero, dtype));
 }
@@ -243,12 +244,12 @@ static bool add_matmul_integer(struct onnx_import *im)
 
     if (!b || !onnx_optional(im, 2, &za) || !onnx_optional(im, 3, &zb))
         return false;
-    if (onnx_rank(a) < 2 || onnx_rank(b) < 2)
+    if (tdl_kit_rank(a) < 2 || tdl_kit_rank(b) < 2)
         return tdl_kit_lacks(&im->kit, "vectors");
     if (za)
-        za = spread(im, za, onnx_rank(a), onnx_rank(a) - 2);
+        za = spread(im, za, tdl_kit_rank(a), tdl_kit_rank(a) - 2);
     if (zb)
-        zb = spread(im, zb, onnx_rank(b), onnx_rank(b) - 1);
+        zb = spread(im, zb, tdl_kit_rank(b), tdl_kit_rank(b) - 1);
     a = dequantize(im, a, NULL, za);
     b = dequantize(im, b, NULL, zb);
     return onnx_give(
@@ -267,7 +268,7 @@ static bool add_conv_integer(struct onnx_import *im)
     struct tdl_operand *x = onnx_operand(im, 0), *filter = x ? onnx_operand(im, 1) : NULL, *zx, *zf;
 
     if (!filter || !onnx_optional(im, 2, &zx) || !onnx_optional(im, 3, &zf) ||
-        (zf && !(zf = spread(im, zf, onnx_rank(filter), 0))))
+        (zf && !(zf = spread(im, zf, tdl_kit_rank(filter), 0))))
         return false;
     x = dequantize(im, x, NULL, zx);
     filter = x ? dequantize(im, filter, NULL, zf) : NULL;
@@ -300,7 +301,7 @@ static bool add_qlinear_conv(struct onnx_import *im)
             return false;
     }
     for (uint32_t i = 4; i < 6; i++)
-        if (!(in[i] = spread(im, in[i], onnx_rank(in[3]), 0)))
+        if (!(in[i] = spread(im, in[i], tdl_kit_rank(in[3]), 0)))
             return false;
     in[0] = dequantize(im, in[0], in[1], in[2]);
     in[3] = in[0] ? dequantize(im, in[3], in[4], in[5]) : NULL;
@@ -314,12 +315,12 @@ static bool add_qlinear_matmul(struct onnx_import *im)
     for (uint32_t i = 0; i < 8; i++)
         if (!(in[i] = onnx_operand(im, i)))
             return false;
-    if (onnx_rank(in[0]) < 2 || onnx_rank(in[3]) < 2)
+    if (tdl_kit_rank(in[0]) < 2 || tdl_kit_rank(in[3]) < 2)
         return tdl_kit_lacks(&im->kit, "vectors");
     for (uint32_t i = 1; i < 6; i += i == 2 ? 2 : 1) {
         const struct tdl_operand *of = in[i < 3 ? 0 : 3];
 
-        if (!(in[i] = spread(im, in[i], onnx_rank(of), onnx_rank(of) - (i < 3 ? 2 : 1))))
+        if (!(in[i] = spread(im, in[i], tdl_kit_rank(of), tdl_kit_rank(of) - (i < 3 ? 2 : 1))))
             return false;
     }
     struct tdl_operand *a = dequantize(im, in[0], in[1], in[2]);

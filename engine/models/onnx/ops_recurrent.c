@@ -61,11 +61,11 @@ static bool take_lengths(struct onnx_import *im, const struct sizes *s)
 static bool take_sizes(struct onnx_import *im, const struct operands *o, struct sizes *s)
 {
     s->batch_first = onnx_int(im, "layout", 0);
-    if (onnx_rank(o->x) != 3 || onnx_rank(o->r) != 3)
+    if (tdl_kit_rank(o->x) != 3 || tdl_kit_rank(o->r) != 3)
         return tdl_kit_damaged(&im->kit, "input and weights have 3 dimensions each");
-    s->steps = onnx_shape(o->x)[s->batch_first ? 1 : 0];
-    s->batch = onnx_shape(o->x)[s->batch_first ? 0 : 1];
-    s->hidden = onnx_shape(o->r)[2];
+    s->steps = tdl_kit_shape(o->x)[s->batch_first ? 1 : 0];
+    s->batch = tdl_kit_shape(o->x)[s->batch_first ? 0 : 1];
+    s->hidden = tdl_kit_shape(o->r)[2];
     if (onnx_has(im, "clip"))
         return tdl_kit_lacks(&im->kit, "gates that are clipped");
     if (onnx_int(im, "hidden_size", s->hidden) != s->hidden)
@@ -95,9 +95,9 @@ static bool take_bias(struct onnx_import *im, struct operands *o)
 
     if (!onnx_optional(im, B, &both) || !both)
         return tdl_builder_status(im->builder) == TDL_OK;
-    if (onnx_rank(both) != 2 || onnx_shape(both)[1] % 2)
+    if (tdl_kit_rank(both) != 2 || tdl_kit_shape(both)[1] % 2)
         return tdl_kit_damaged(&im->kit, "the biases are no pairs of lists");
-    p.size[1] = onnx_shape(both)[1] / 2;
+    p.size[1] = tdl_kit_shape(both)[1] / 2;
     o->bias = tdl_builder_slice(im->builder, both, &p);
     p.start[1] = p.size[1];
     o->recurrent_bias = tdl_builder_slice(im->builder, both, &p);

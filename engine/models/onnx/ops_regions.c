@@ -20,13 +20,13 @@ static bool add_center_crop_pad(struct onnx_import *im)
     if (!x || !onnx_ints(im, 1, sizes, TDL_MAX_RANK, &count) ||
         !onnx_int_list(im, "axes", axes, TDL_MAX_RANK, &axis_count))
         return false;
-    const uint32_t wants = axis_count ? axis_count : onnx_rank(x);
+    const uint32_t wants = axis_count ? axis_count : tdl_kit_rank(x);
     if (count != wants)
         return tdl_kit_damaged(&im->kit, "%u sizes for %u axes", count, wants);
     for (uint32_t i = 0; i < count; i++) {
-        if (!tdl_kit_axis(&im->kit, axis_count ? axes[i] : i, onnx_rank(x), &axis))
+        if (!tdl_kit_axis(&im->kit, axis_count ? axes[i] : i, tdl_kit_rank(x), &axis))
             return false;
-        const int64_t is = onnx_shape(x)[axis], wanted = sizes[i];
+        const int64_t is = tdl_kit_shape(x)[axis], wanted = sizes[i];
         if (wanted < 1 || wanted > INT32_MAX)
             return tdl_kit_lacks(&im->kit, "a dimension of %lld elements", (long long)wanted);
         if (wanted < is) {
@@ -121,9 +121,9 @@ static bool add_col2im(struct onnx_import *im)
 
     if (!x)
         return false;
-    if (onnx_rank(x) != 3)
-        return tdl_kit_damaged(&im->kit, "columns of %u dimensions, not 3", onnx_rank(x));
-    const uint32_t *in = onnx_shape(x);
+    if (tdl_kit_rank(x) != 3)
+        return tdl_kit_damaged(&im->kit, "columns of %u dimensions, not 3", tdl_kit_rank(x));
+    const uint32_t *in = tdl_kit_shape(x);
     if (!read_blocks(im, in, &k) || !(filter = filter_of_ones(im, &k)))
         return false;
     x = onnx_reshape(im, x, 4, (const uint32_t[]){in[0], in[1], k.places[0], k.places[1]});
@@ -142,12 +142,12 @@ static bool add_reverse_sequence(struct onnx_import *im)
 
     if (!lengths)
         return false;
-    const uint32_t rank = onnx_rank(x);
-    if (rank < 2 || batch + time != 1 || batch * time != 0 || onnx_rank(lengths) != 1 ||
-        onnx_shape(lengths)[0] != onnx_shape(x)[batch])
+    const uint32_t rank = tdl_kit_rank(x);
+    if (rank < 2 || batch + time != 1 || batch * time != 0 || tdl_kit_rank(lengths) != 1 ||
+        tdl_kit_shape(lengths)[0] != tdl_kit_shape(x)[batch])
         return tdl_kit_damaged(
             &im->kit, "batch and time are not the first two dimensions, or lengths are missing");
-    memcpy(whole, onnx_shape(x), sizeof(whole));
+    memcpy(whole, tdl_kit_shape(x), sizeof(whole));
     const uint32_t steps = whole[time];
     struct tdl_operand *t = onnx_sequence(im, TDL_INT32, steps, 0, 1), *from;
     shape[batch] = whole[batch];

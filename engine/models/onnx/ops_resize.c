@@ -145,7 +145,7 @@ static struct tdl_operand *swap(struct onnx_import *im, struct tdl_operand *x, u
 {
     uint32_t permutation[TDL_MAX_RANK];
 
-    for (uint32_t i = 0; i < onnx_rank(x); i++)
+    for (uint32_t i = 0; i < tdl_kit_rank(x); i++)
         permutation[i] = i == a ? b : i == b ? a : i;
     return a == b ? x : tdl_builder_transpose(im->builder, x, permutation);
 }
@@ -153,7 +153,7 @@ static struct tdl_operand *swap(struct onnx_import *im, struct tdl_operand *x, u
 static struct tdl_operand *along(struct onnx_import *im, const struct resize *r,
                                  struct tdl_operand *x, uint32_t axis)
 {
-    const uint32_t last = onnx_rank(x) - 1;
+    const uint32_t last = tdl_kit_rank(x) - 1;
     const bool left = last > 0 && axis == last - 1;
     struct tdl_operand *weights = matrix(im, r, axis, left);
 
@@ -162,7 +162,7 @@ static struct tdl_operand *along(struct onnx_import *im, const struct resize *r,
     if (left)
         return tdl_builder_matmul(im->builder, weights, x);
     x = swap(im, x, axis, last);
-    if (x && onnx_rank(x) == 1) { /* a vector is a matrix of one row */
+    if (x && tdl_kit_rank(x) == 1) { /* a vector is a matrix of one row */
         x = onnx_reshape(im, x, 2, (const uint32_t[]){1, r->in[0]});
         x = tdl_builder_matmul(im->builder, x, weights);
         return onnx_reshape(im, x, 1, &r->out[0]);
@@ -381,9 +381,9 @@ static struct tdl_operand *begin(struct onnx_import *im, struct resize *r)
     *r = (struct resize){0};
     if (!x)
         return NULL;
-    r->rank = onnx_rank(x);
+    r->rank = tdl_kit_rank(x);
     for (uint32_t i = 0; i < r->rank; i++) {
-        r->in[i] = r->out[i] = onnx_shape(x)[i];
+        r->in[i] = r->out[i] = tdl_kit_shape(x)[i];
         r->scale[i] = 1;
         r->roi[r->rank + i] = 1;
     }

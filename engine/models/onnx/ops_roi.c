@@ -139,12 +139,12 @@ bool onnx_add_roi_align(struct onnx_import *im)
 
     if (!images || !read_grid(im, &g))
         return false;
-    if (onnx_rank(x) != 4 || onnx_rank(rois) != 2 || onnx_shape(rois)[1] != 4 ||
-        onnx_rank(images) != 1 || onnx_shape(images)[0] != onnx_shape(rois)[0])
+    if (tdl_kit_rank(x) != 4 || tdl_kit_rank(rois) != 2 || tdl_kit_shape(rois)[1] != 4 ||
+        tdl_kit_rank(images) != 1 || tdl_kit_shape(images)[0] != tdl_kit_shape(rois)[0])
         return tdl_kit_damaged(&im->kit,
                                "regions are [regions, 4], and each has the number of its image");
-    const uint32_t *s = onnx_shape(x), channels = s[1], h = s[2], w = s[3];
-    g.regions = onnx_shape(rois)[0];
+    const uint32_t *s = tdl_kit_shape(x), channels = s[1], h = s[2], w = s[3];
+    g.regions = tdl_kit_shape(rois)[0];
     if ((uint64_t)s[0] * h * w > INT32_MAX)
         return tdl_kit_lacks(&im->kit, "pictures of more than 2^31 pixels");
     for (uint32_t i = 0; i < 2; i++)

@@ -179,9 +179,9 @@ bool onnx_add_grid_sample(struct onnx_import *im)
 
     if (!grid || !read_attributes(im, &s, &taps))
         return false;
-    if (onnx_rank(x) != 4 || onnx_rank(grid) != 4)
-        return tdl_kit_lacks(&im->kit, "%u dimensions; libtdl samples pictures", onnx_rank(x));
-    const uint32_t *in = onnx_shape(x), *out = onnx_shape(grid);
+    if (tdl_kit_rank(x) != 4 || tdl_kit_rank(grid) != 4)
+        return tdl_kit_lacks(&im->kit, "%u dimensions; libtdl samples pictures", tdl_kit_rank(x));
+    const uint32_t *in = tdl_kit_shape(x), *out = tdl_kit_shape(grid);
     if (out[0] != in[0] || out[3] != 2)
         return tdl_kit_damaged(&im->kit, "a grid that does not fit the picture");
     s.images = in[0];

@@ -96,7 +96,7 @@ bool onnx_add_volume_pool(struct onnx_import *im, O x, bool max)
     uint32_t s[5], planes;
     struct box w;
 
-    memcpy(s, onnx_shape(x), sizeof(s));
+    memcpy(s, tdl_kit_shape(x), sizeof(s));
     if (!take_box(im, s + 2, NULL, &w))
         return false;
     planes = s[0] * s[1];
@@ -104,8 +104,8 @@ bool onnx_add_volume_pool(struct onnx_import *im, O x, bool max)
     if (narrow)
         x = tdl_builder_cast(im->builder, x, TDL_FLOAT32);
     x = pool(im->builder, as_pictures(im, x, planes, s[2], s[3], s[4]), &p);
-    s[3] = onnx_shape(x)[2];
-    s[4] = onnx_shape(x)[3];
+    s[3] = tdl_kit_shape(x)[2];
+    s[4] = tdl_kit_shape(x)[3];
     p.window[0] = w.kernel[0];
     p.stride[0] = w.stride[0];
     p.dilation[0] = w.dilation[0];
@@ -114,7 +114,7 @@ bool onnx_add_volume_pool(struct onnx_import *im, O x, bool max)
     p.window[1] = p.stride[1] = p.dilation[1] = 1;
     p.pad[2] = p.pad[3] = 0;
     x = pool(im->builder, as_pictures(im, x, planes, 1, s[2], s[3] * s[4]), &p);
-    s[2] = onnx_shape(x)[2];
+    s[2] = tdl_kit_shape(x)[2];
     if (narrow)
         x = tdl_builder_cast(im->builder, x, dtype);
     return onnx_give(im, onnx_reshape(im, x, 5, s));
@@ -125,7 +125,7 @@ bool onnx_add_volume_pool(struct onnx_import *im, O x, bool max)
 /* Slice `k` of the filter, [out, in, height, width]. */
 static O filter_slice(struct onnx_import *im, O filter, uint32_t k)
 {
-    const uint32_t *s = onnx_shape(filter);
+    const uint32_t *s = tdl_kit_shape(filter);
     struct tdl_slice_params p = {.start = {0, 0, k}};
 
     memcpy(p.size, s, 5 * sizeof(*s));
@@ -138,7 +138,7 @@ static O filter_slice(struct onnx_import *im, O filter, uint32_t k)
 static O pictures_under(struct onnx_import *im, const struct box *w, O x, uint32_t depth,
                         uint32_t k)
 {
-    const uint32_t *s = onnx_shape(x);
+    const uint32_t *s = tdl_kit_shape(x);
     struct tdl_slice_params p = {.start = {0, k * w->dilation[0]}};
 
     memcpy(p.size, s, 5 * sizeof(*s));
@@ -157,20 +157,20 @@ bool onnx_add_volume_conv(struct onnx_import *im, O x)
 
     if (!filter || !onnx_optional(im, 2, &bias))
         return false;
-    if (onnx_rank(filter) != 5 || groups < 1 || groups > INT32_MAX)
+    if (tdl_kit_rank(filter) != 5 || groups < 1 || groups > INT32_MAX)
         return tdl_kit_damaged(&im->kit, "a filter of %u dimensions in %lld groups",
-                               onnx_rank(filter), (long long)groups);
-    if (!take_box(im, onnx_shape(x) + 2, onnx_shape(filter) + 2, &w))
+                               tdl_kit_rank(filter), (long long)groups);
+    if (!take_box(im, tdl_kit_shape(x) + 2, tdl_kit_shape(filter) + 2, &w))
         return false;
     pad.before[1] = w.before[0];
     pad.after[1] = w.after[0];
     x = tdl_builder_transpose(b, x, (const uint32_t[]){0, 2, 1, 3, 4});
     x = tdl_builder_pad(b, x, &pad);
-    const uint64_t room = onnx_shape(x)[1], reach = (uint64_t)(w.kernel[0] - 1) * w.dilation[0];
+    const uint64_t room = tdl_kit_shape(x)[1], reach = (uint64_t)(w.kernel[0] - 1) * w.dilation[0];
     if (!x || room <= reach || w.kernel[0] > MAX_STEP)
         return tdl_kit_damaged(&im->kit, "a window of %u in a depth of %llu", w.kernel[0],
                                (unsigned long long)room);
-    const uint32_t depth = (uint32_t)(room - reach - 1) / w.stride[0] + 1, n = onnx_shape(x)[0];
+    const uint32_t depth = (uint32_t)(room - reach - 1) / w.stride[0] + 1, n = tdl_kit_shape(x)[0];
     struct tdl_conv2d_params p = {
         .stride = {w.stride[1], w.stride[2]},
         .dilation = {w.dilation[1], w.dilation[2]},
@@ -187,7 +187,7 @@ bool onnx_add_volume_conv(struct onnx_import *im, O x)
         sum = sum ? tdl_builder_add(b, sum, y) : y;
         p.bias = NULL;
     }
-    const uint32_t *s = onnx_shape(sum);
+    const uint32_t *s = tdl_kit_shape(sum);
     sum = onnx_reshape(im, sum, 5, (const uint32_t[]){n, depth, s[1], s[2], s[3]});
     return onnx_give(im, tdl_builder_transpose(b, sum, (const uint32_t[]){0, 2, 1, 3, 4}));
 }

@@ -338,8 +338,9 @@ static const void *align(struct onnx_import *im, const struct onnx_tensor *t)
     if (shift == 0)
         return data;
     /* The tag and a length of two bytes or more stand before. */
-    if (t->movable && im->source->writable && !t->external && wanted == 4 && size >= 128) {
-        uint8_t *place = (uint8_t *)im->source->data + (data - (const uint8_t *)im->source->data);
+    if (t->movable && im->kit.source->writable && !t->external && wanted == 4 && size >= 128) {
+        uint8_t *place =
+            (uint8_t *)im->kit.source->data + (data - (const uint8_t *)im->kit.source->data);
 
         return memmove(place - shift, place, size);
     }

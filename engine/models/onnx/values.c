@@ -161,7 +161,7 @@ bool onnx_desc(struct onnx_import *im, uint32_t i, struct tdl_tensor_params *out
 
     if (!v)
         return false;
-    *out = v->operand ? *tdl_operand_get_desc(v->operand) : v->empty;
+    *out = v->operand ? *tdl_kit_desc(v->operand) : v->empty;
     return true;
 }
 
@@ -247,7 +247,7 @@ bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operan
 bool onnx_give_weights(struct onnx_import *im, struct tdl_operand *operand)
 {
     enum { LARGE = 4096 }; /* elements: of sizes and axes there are fewer */
-    const struct tdl_tensor_params *desc = tdl_operand_get_desc(operand);
+    const struct tdl_tensor_params *desc = tdl_kit_desc(operand);
 
     return give(im, 0, operand, desc && tdl_tensor_params_size(desc) <= 4 * LARGE);
 }
@@ -261,8 +261,8 @@ bool onnx_give_like_input(struct onnx_import *im, struct tdl_operand *y)
 {
     const struct tdl_operand *x = onnx_operand(im, 0);
 
-    if (y && onnx_rank(y) != onnx_rank(x))
-        y = onnx_reshape(im, y, onnx_rank(x), onnx_shape(x));
+    if (y && tdl_kit_rank(y) != tdl_kit_rank(x))
+        y = onnx_reshape(im, y, tdl_kit_rank(x), tdl_kit_shape(x));
     return onnx_give(im, y);
 }
 

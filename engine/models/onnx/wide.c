@@ -35,8 +35,8 @@ bool onnx_give_wide(struct onnx_import *im, struct tdl_operand *x, uint32_t rank
 
     for (uint32_t i = 0; i < rank && count <= INT32_MAX; i++)
         count *= shape[i];
-    for (uint32_t i = 0; x && i < onnx_rank(x); i++)
-        elements *= onnx_shape(x)[i];
+    for (uint32_t i = 0; x && i < tdl_kit_rank(x); i++)
+        elements *= tdl_kit_shape(x)[i];
     if (!wide || !x)
         return false;
     if (count != elements)

@@ -103,7 +103,7 @@ static bool add_merge(struct tfjs_import *im)
 static bool add_switch(struct tfjs_import *im)
 {
     const struct tfjs_value *v = tfjs_in_value(im, 0);
-    struct tdl_operand *condition = v ? tfjs_in(im, 1) : NULL;
+    struct tdl_operand *condition = v ? tfjs_operand(im, 1) : NULL;
     int64_t taken;
 
     if (!condition)
@@ -145,7 +145,7 @@ static bool add_constant(struct tfjs_import *im)
         return tfjs_give_empty(im, 0, &w->desc);
     value.data = tfjs_weight_data(im, w);
     if (value.data)
-        value.operand = tdl_builder_constant(im->kit.builder, &w->desc, value.data,
+        value.operand = tdl_builder_constant(im->builder, &w->desc, value.data,
                                              tdl_tensor_params_size(&w->desc));
     return value.operand && tfjs_give_value(im, 0, &value);
 }
@@ -160,7 +160,7 @@ static bool add_node(struct tfjs_import *im, struct tfjs_node *n)
     char label[96];
 
     snprintf(label, sizeof(label), "node %.24s '%.60s'", n->type, n->name);
-    tdl_builder_set_label(im->kit.builder, label);
+    tdl_builder_set_label(im->builder, label);
     im->node = n;
     im->row = tfjs_find_row(n->type);
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
@@ -174,7 +174,7 @@ static bool add_node(struct tfjs_import *im, struct tfjs_node *n)
     if (n->data_inputs < im->row->least || n->data_inputs > im->row->most)
         return tdl_kit_damaged(&im->kit, "%u inputs instead of %u to %u", n->data_inputs,
                                im->row->least, im->row->most);
-    return im->row->add(im) && tdl_builder_status(im->kit.builder) == TDL_OK;
+    return im->row->add(im) && tdl_builder_status(im->builder) == TDL_OK;
 }
 
 /* --------------------------------------------------------------------- order */
@@ -229,10 +229,10 @@ static bool add_behind(struct tfjs_import *im, struct tfjs_node *first, uint32_t
                                    "the model file is damaged: '%.200s' waits for its own output",
                                    before->name);
         if (before ? !begin(im, before, stack, &depth)
-                   : tdl_builder_status(im->kit.builder) != TDL_OK || !(n->dead || add_node(im, n)))
+                   : tdl_builder_status(im->builder) != TDL_OK || !(n->dead || add_node(im, n)))
             return false;
         if (!before) {
-            tdl_builder_set_label(im->kit.builder, NULL);
+            tdl_builder_set_label(im->builder, NULL);
             n->state = TFJS_DONE;
             depth--;
         }

@@ -89,7 +89,7 @@ static bool settle_input(struct tfjs_import *im, struct tfjs_node *n, struct tdl
                          enum tdl_dtype dtype)
 {
     if (x && tdl_kit_desc(x)->dtype != dtype)
-        x = tdl_builder_cast(im->kit.builder, x, dtype);
+        x = tdl_builder_cast(im->builder, x, dtype);
     im->node = n;
     n->state = TFJS_DONE;
     return tfjs_give(im, x);
@@ -136,9 +136,9 @@ static bool add_input(struct tfjs_import *im, struct tfjs_node *n, const char *k
     if (number)
         x = tdl_kit_fill(&im->kit, &desc, number->value);
     else if (im->trial)
-        x = tdl_builder_input(im->kit.builder, in.name, &desc);
+        x = tdl_builder_input(im->builder, in.name, &desc);
     else
-        x = tdl_model_input(im->kit.builder, im->kit.source, in.name, &desc);
+        x = tdl_model_input(im->builder, im->kit.source, in.name, &desc);
     return settle_input(im, n, x, inside);
 }
 
@@ -198,7 +198,7 @@ static bool add_output(struct tfjs_import *im, const char *key, const char *refe
         v->operand = tfjs_exchange(im, v->operand, v->block, 2, false);
         v->block[0] = v->block[1] = 0;
     }
-    return tdl_model_output(im->kit.builder, im->kit.source, name, v->operand);
+    return tdl_model_output(im->builder, im->kit.source, name, v->operand);
 }
 
 /* Without a signature: what no other node reads. */

@@ -165,7 +165,7 @@ static bool add_call(struct tfjs_lower *l, const char *type, int64_t call)
     l->row = row;
     last = row->add(l);
     if (!last)
-        return tdl_builder_status(l->im->kit.builder) != TDL_OK
+        return tdl_builder_status(l->im->builder) != TDL_OK
                    ? false
                    : tdl_kit_damaged(&l->im->kit, "%s lacks weights or options", label);
     return append(l, json_pack("{s:s, s:s, s:[s]}", "name", name, "op", "Identity", "input",

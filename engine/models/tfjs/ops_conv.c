@@ -39,8 +39,9 @@ static struct tdl_operand *depthwise_filter(struct tfjs_import *im, const struct
 
     desc.shape[2] = 1;
     desc.shape[3] = p->shape[2] * p->shape[3];
-    return v->data ? tdl_builder_constant(tfjs_b(im), &desc, v->data, tdl_tensor_params_size(&desc))
-                   : tfjs_reshape(im, v->operand, 4, desc.shape);
+    return v->data
+               ? tdl_builder_constant(im->builder, &desc, v->data, tdl_tensor_params_size(&desc))
+               : tfjs_reshape(im, v->operand, 4, desc.shape);
 }
 
 /* The filter in its form, and the groups that it asks for. */
@@ -48,13 +49,13 @@ static struct tdl_operand *read_filter(struct tfjs_import *im, uint32_t channels
                                        uint32_t *out_groups)
 {
     const struct tfjs_value *v = tfjs_in_value(im, 1);
-    struct tdl_operand *filter = v ? tfjs_in(im, 1) : NULL;
-    const uint32_t *shape = tfjs_shape(filter);
+    struct tdl_operand *filter = v ? tfjs_operand(im, 1) : NULL;
+    const uint32_t *shape = tdl_kit_shape(filter);
 
     if (!filter)
         return NULL;
-    if (tfjs_rank(filter) != 4) {
-        tdl_kit_damaged(&im->kit, "a filter of %u dimensions instead of 4", tfjs_rank(filter));
+    if (tdl_kit_rank(filter) != 4) {
+        tdl_kit_damaged(&im->kit, "a filter of %u dimensions instead of 4", tdl_kit_rank(filter));
         return NULL;
     }
     const bool fits =
@@ -78,17 +79,17 @@ static bool add_conv(struct tfjs_import *im)
         !tfjs_pair(im, "dilations", params.dilation) ||
         !tfjs_padding(im, &params.padding, params.pad) || !tfjs_read_fused(im, 2, &fused))
         return false;
-    const struct tdl_operand *weights = tfjs_in(im, 1);
+    const struct tdl_operand *weights = tfjs_operand(im, 1);
     const bool blocks =
-        v->block[0] && tfjs_rank(weights) == 4 && dilate(im, v, tfjs_shape(weights), &params);
+        v->block[0] && tdl_kit_rank(weights) == 4 && dilate(im, v, tdl_kit_shape(weights), &params);
     x = blocks ? v->operand : tfjs_picture(im, 0);
-    filter =
-        x ? read_filter(im, tfjs_shape(x)[tdl_kit_desc(x)->layout ? 1 : 3], &params.groups) : NULL;
+    filter = x ? read_filter(im, tdl_kit_shape(x)[tdl_kit_desc(x)->layout ? 1 : 3], &params.groups)
+               : NULL;
     if (!filter)
         return false;
     params.bias = fused.bias;
     params.activation = fused.activation;
-    x = tfjs_finish_fused(im, &fused, tdl_builder_conv2d(tfjs_b(im), x, filter, &params));
+    x = tfjs_finish_fused(im, &fused, tdl_builder_conv2d(im->builder, x, filter, &params));
     if (!blocks)
         return tfjs_give(im, x);
     value.operand = tfjs_nhwc(im, x);
@@ -102,9 +103,9 @@ static bool add_conv(struct tfjs_import *im)
 static struct tdl_operand *transposed_filter(struct tfjs_import *im, uint32_t i)
 {
     const struct tfjs_value *v = tfjs_in_value(im, i);
-    struct tdl_operand *filter = v ? tfjs_in(im, i) : NULL;
+    struct tdl_operand *filter = v ? tfjs_operand(im, i) : NULL;
     struct tdl_tensor_params desc = *tdl_kit_desc(filter);
-    const uint32_t *s = tfjs_shape(filter);
+    const uint32_t *s = tdl_kit_shape(filter);
     static const uint32_t order[] = {2, 0, 1, 3};
     float *to;
 
@@ -116,7 +117,7 @@ static struct tdl_operand *transposed_filter(struct tfjs_import *im, uint32_t i)
     }
     if (!v->data)
         return tdl_kit_settle(&im->kit,
-                              tfjs_nhwc(im, tdl_builder_transpose(tfjs_b(im), filter, order)));
+                              tfjs_nhwc(im, tdl_builder_transpose(im->builder, filter, order)));
     for (uint32_t d = 0; d < 4; d++)
         desc.shape[d] = s[order[d]];
     to = tdl_kit_make(&im->kit, tdl_tensor_params_size(&desc));
@@ -124,7 +125,7 @@ static struct tdl_operand *transposed_filter(struct tfjs_import *im, uint32_t i)
         for (size_t tap = 0; tap < (size_t)s[0] * s[1]; tap++)
             memcpy(to + (out * (size_t)s[0] * s[1] + tap) * s[3],
                    (const float *)v->data + (tap * s[2] + out) * s[3], s[3] * sizeof(float));
-    return to ? tdl_builder_constant(tfjs_b(im), &desc, to, tdl_tensor_params_size(&desc)) : NULL;
+    return to ? tdl_builder_constant(im->builder, &desc, to, tdl_tensor_params_size(&desc)) : NULL;
 }
 
 /* TensorFlow says the output's size: any whose forward convolution has the input's. What
@@ -138,7 +139,7 @@ static bool crop(struct tfjs_import *im, const struct tdl_operand *x, const uint
     params->padding = TDL_PADDING_EXPLICIT;
     for (uint32_t i = 0; i < 2; i++) {
         const uint32_t d = tdl_kit_desc(x)->layout ? 2 + i : 1 + i;
-        const int64_t in = tfjs_shape(x)[d], stride = params->stride[i], out = size[d];
+        const int64_t in = tdl_kit_shape(x)[d], stride = params->stride[i], out = size[d];
         const int64_t reach = (int64_t)(window[i] - 1) * params->dilation[i] + 1;
         const int64_t full = (in - 1) * stride + reach;
         int64_t cut = full - out;
@@ -178,8 +179,8 @@ static bool add_conv_transpose(struct tfjs_import *im)
         return false;
     if (count != 4)
         return tdl_kit_damaged(&im->kit, "a size of %u numbers instead of 4", count);
-    return crop(im, x, tfjs_shape(filter) + 1, size, &params) &&
-           tfjs_give(im, tdl_builder_conv_transpose2d(tfjs_b(im), x, filter, &params));
+    return crop(im, x, tdl_kit_shape(filter) + 1, size, &params) &&
+           tfjs_give(im, tdl_builder_conv_transpose2d(im->builder, x, filter, &params));
 }
 
 const struct tfjs_row tfjs_rows_conv[] = {

@@ -9,8 +9,8 @@
 /* The result has the wider of two types, as in TensorFlow.js: bool, int32, float32. */
 static bool read_two(struct tfjs_import *im, struct tdl_operand **a, struct tdl_operand **b)
 {
-    *a = tfjs_in(im, 0);
-    *b = *a ? tfjs_in(im, 1) : NULL;
+    *a = tfjs_operand(im, 0);
+    *b = *a ? tfjs_operand(im, 1) : NULL;
     if (!*b)
         return false;
     const enum tdl_dtype left = tdl_kit_desc(*a)->dtype, right = tdl_kit_desc(*b)->dtype;
@@ -18,9 +18,9 @@ static bool read_two(struct tfjs_import *im, struct tdl_operand **a, struct tdl_
         left == TDL_FLOAT32 || right == TDL_FLOAT32 ? TDL_FLOAT32 : TDL_INT32;
 
     if (left != right && left != wide)
-        *a = tdl_builder_cast(tfjs_b(im), *a, wide);
+        *a = tdl_builder_cast(im->builder, *a, wide);
     if (left != right && right != wide)
-        *b = tdl_builder_cast(tfjs_b(im), *b, wide);
+        *b = tdl_builder_cast(im->builder, *b, wide);
     return true;
 }
 
@@ -28,19 +28,19 @@ static bool add_two(struct tfjs_import *im)
 {
     struct tdl_operand *a, *b;
 
-    return read_two(im, &a, &b) && tfjs_give(im, im->row->two(tfjs_b(im), a, b));
+    return read_two(im, &a, &b) && tfjs_give(im, im->row->two(im->builder, a, b));
 }
 
 /* ⌊x / y⌋; the builder cuts integers towards zero. */
 static struct tdl_operand *floor_ratio(struct tfjs_import *im, struct tdl_operand *x,
                                        struct tdl_operand *y)
 {
-    struct tdl_builder *b = tfjs_b(im);
+    struct tdl_builder *b = im->builder;
     struct tdl_operand *ratio = tdl_builder_div(b, x, y), *zero, *rest, *less;
 
     if (!ratio || tdl_kit_desc(x)->dtype == TDL_FLOAT32)
         return ratio ? tdl_builder_floor(b, ratio) : NULL;
-    zero = tfjs_scalar(im, x, 0);
+    zero = tdl_kit_like(&im->kit, x, 0);
     rest = zero ? tdl_builder_sub(b, x, tdl_builder_mul(b, ratio, y)) : NULL;
     less = tdl_builder_logical_xor(b, tdl_builder_lesser(b, rest, zero),
                                    tdl_builder_lesser(b, y, zero));
@@ -58,7 +58,7 @@ static bool add_floor_divide(struct tfjs_import *im)
 /* The remainder, with the sign of the divisor. */
 static bool add_floor_mod(struct tfjs_import *im)
 {
-    struct tdl_builder *b = tfjs_b(im);
+    struct tdl_builder *b = im->builder;
     struct tdl_operand *x, *y;
 
     return read_two(im, &x, &y) &&
@@ -72,19 +72,19 @@ static bool add_divide(struct tfjs_import *im)
 
     if (!read_two(im, &x, &y))
         return false;
-    return tfjs_give(im, tdl_kit_desc(x)->dtype == TDL_FLOAT32 ? tdl_builder_div(tfjs_b(im), x, y)
+    return tfjs_give(im, tdl_kit_desc(x)->dtype == TDL_FLOAT32 ? tdl_builder_div(im->builder, x, y)
                                                                : floor_ratio(im, x, y));
 }
 
 /* 0 where the divisor is. */
 static bool add_divide_no_nan(struct tfjs_import *im)
 {
-    struct tdl_builder *b = tfjs_b(im);
+    struct tdl_builder *b = im->builder;
     struct tdl_operand *x, *y, *zero;
 
     if (!read_two(im, &x, &y))
         return false;
-    zero = tfjs_scalar(im, y, 0);
+    zero = tdl_kit_like(&im->kit, y, 0);
     return zero && tfjs_give(im, tdl_builder_where(b, tdl_builder_equal(b, y, zero), zero,
                                                    tdl_builder_div(b, x, y)));
 }
@@ -95,18 +95,18 @@ static bool add_squared_difference(struct tfjs_import *im)
 
     if (!read_two(im, &x, &y))
         return false;
-    d = tdl_builder_sub(tfjs_b(im), x, y);
-    return tfjs_give(im, tdl_builder_mul(tfjs_b(im), d, d));
+    d = tdl_builder_sub(im->builder, x, y);
+    return tfjs_give(im, tdl_builder_mul(im->builder, d, d));
 }
 
 static bool add_many(struct tfjs_import *im)
 {
-    struct tdl_operand *sum = tfjs_in(im, 0);
+    struct tdl_operand *sum = tfjs_operand(im, 0);
 
     for (uint32_t i = 1; sum && i < im->node->data_inputs; i++) {
-        struct tdl_operand *next = tfjs_in(im, i);
+        struct tdl_operand *next = tfjs_operand(im, i);
 
-        sum = next ? tdl_builder_add(tfjs_b(im), sum, next) : NULL;
+        sum = next ? tdl_builder_add(im->builder, sum, next) : NULL;
     }
     return tfjs_give(im, sum);
 }
@@ -154,26 +154,26 @@ static struct tdl_operand *log_of_more(struct tdl_builder *b, struct tdl_operand
 
 static bool add_one(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
 
-    return x && tfjs_give(im, im->row->one(tfjs_b(im), x));
+    return x && tfjs_give(im, im->row->one(im->builder, x));
 }
 
 static bool add_leaky_relu(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
 
-    return x && tfjs_give(
-                    im, tdl_builder_leaky_relu(tfjs_b(im), x, (float)tfjs_float(im, "alpha", 0.2)));
+    return x && tfjs_give(im, tdl_builder_leaky_relu(im->builder, x,
+                                                     (float)tfjs_float(im, "alpha", 0.2)));
 }
 
 static bool add_clip(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0), *least = x ? tfjs_in(im, 1) : NULL;
-    struct tdl_operand *most = least ? tfjs_in(im, 2) : NULL;
+    struct tdl_operand *x = tfjs_operand(im, 0), *least = x ? tfjs_operand(im, 1) : NULL;
+    struct tdl_operand *most = least ? tfjs_operand(im, 2) : NULL;
 
-    return most &&
-           tfjs_give(im, tdl_builder_min(tfjs_b(im), tdl_builder_max(tfjs_b(im), x, least), most));
+    return most && tfjs_give(im, tdl_builder_min(im->builder,
+                                                 tdl_builder_max(im->builder, x, least), most));
 }
 
 /* Whatever it is. */
@@ -200,29 +200,29 @@ static bool add_cast(struct tfjs_import *im)
     }
     if (tdl_kit_desc(v->operand)->dtype == to)
         return tfjs_give_value(im, 0, v);
-    x = tfjs_in(im, 0);
+    x = tfjs_operand(im, 0);
     if (!x)
         return false;
     if (to == TDL_UINT8) /* bool: what is not 0 */
-        return tfjs_give(im, tdl_builder_not_equal(tfjs_b(im), x, tfjs_scalar(im, x, 0)));
-    return tfjs_give(im, tdl_builder_cast(tfjs_b(im), x, to));
+        return tfjs_give(im, tdl_builder_not_equal(im->builder, x, tdl_kit_like(&im->kit, x, 0)));
+    return tfjs_give(im, tdl_builder_cast(im->builder, x, to));
 }
 
 /* A condition for each row of the others is a column; else all broadcast. */
 static bool add_select(struct tfjs_import *im)
 {
-    struct tdl_operand *c = tfjs_in(im, 0), *x = c ? tfjs_in(im, 1) : NULL;
-    struct tdl_operand *y = x ? tfjs_in(im, 2) : NULL;
+    struct tdl_operand *c = tfjs_operand(im, 0), *x = c ? tfjs_operand(im, 1) : NULL;
+    struct tdl_operand *y = x ? tfjs_operand(im, 2) : NULL;
     uint32_t shape[TDL_MAX_RANK] = {0};
 
     if (!y)
         return false;
-    if (!strcmp(im->row->name, "Select") && tfjs_rank(c) == 1 && tfjs_rank(x) > 1) {
-        for (uint32_t d = 0; d < tfjs_rank(x); d++)
-            shape[d] = d ? 1 : tfjs_shape(c)[0];
-        c = tfjs_reshape(im, c, tfjs_rank(x), shape);
+    if (!strcmp(im->row->name, "Select") && tdl_kit_rank(c) == 1 && tdl_kit_rank(x) > 1) {
+        for (uint32_t d = 0; d < tdl_kit_rank(x); d++)
+            shape[d] = d ? 1 : tdl_kit_shape(c)[0];
+        c = tfjs_reshape(im, c, tdl_kit_rank(x), shape);
     }
-    return tfjs_give(im, tdl_builder_where(tfjs_b(im), c, x, y));
+    return tfjs_give(im, tdl_builder_where(im->builder, c, x, y));
 }
 
 /* clang-format off */

@@ -11,7 +11,7 @@ static bool add_pool(struct tfjs_import *im)
     struct tdl_pool2d_params params = {0};
     struct tdl_operand *x = tfjs_picture(im, 0);
     const bool max = im->row->detail == MAX;
-    const uint32_t *s = tfjs_shape(x) + (tdl_kit_desc(x)->layout ? 2 : 1);
+    const uint32_t *s = tdl_kit_shape(x) + (tdl_kit_desc(x)->layout ? 2 : 1);
 
     if (!x || !tfjs_pair(im, "ksize", params.window) || !tfjs_pair(im, "strides", params.stride) ||
         !tfjs_padding(im, &params.padding, params.pad))
@@ -19,11 +19,11 @@ static bool add_pool(struct tfjs_import *im)
     /* One window over all of it has kernels of its own. */
     if (params.window[0] == s[0] && params.window[1] == s[1] && !params.pad[0] && !params.pad[1] &&
         !params.pad[2] && !params.pad[3] && params.padding == TDL_PADDING_EXPLICIT)
-        x = max ? tdl_builder_global_max_pool(tfjs_b(im), x)
-                : tdl_builder_global_average_pool(tfjs_b(im), x);
+        x = max ? tdl_builder_global_max_pool(im->builder, x)
+                : tdl_builder_global_average_pool(im->builder, x);
     else
-        x = max ? tdl_builder_max_pool2d(tfjs_b(im), x, &params)
-                : tdl_builder_average_pool2d(tfjs_b(im), x, &params);
+        x = max ? tdl_builder_max_pool2d(im->builder, x, &params)
+                : tdl_builder_average_pool2d(im->builder, x, &params);
     return tfjs_give(im, x);
 }
 
@@ -48,10 +48,10 @@ static bool add_resize(struct tfjs_import *im)
     /* Corners' coordinates are rounded half up, centres fall into a pixel. */
     params.rounding = corners || half ? TDL_RESAMPLE_PREFER_CEIL : TDL_RESAMPLE_FLOOR;
     if (tdl_kit_desc(x)->dtype != TDL_FLOAT32)
-        x = tdl_builder_cast(tfjs_b(im), x, TDL_FLOAT32);
-    if (size[0] == tfjs_shape(x)[1] && size[1] == tfjs_shape(x)[2])
+        x = tdl_builder_cast(im->builder, x, TDL_FLOAT32);
+    if (size[0] == tdl_kit_shape(x)[1] && size[1] == tdl_kit_shape(x)[2])
         return tfjs_give(im, x);
-    return tfjs_give(im, tdl_builder_resample2d(tfjs_b(im), x, &params));
+    return tfjs_give(im, tdl_builder_resample2d(im->builder, x, &params));
 }
 
 static bool add_blocks(struct tfjs_import *im)
@@ -65,7 +65,7 @@ static bool add_blocks(struct tfjs_import *im)
         return tdl_kit_damaged(&im->kit, "blocks of %lld px", (long long)size);
     return tfjs_give(im,
                      (im->row->detail ? tdl_builder_space_to_depth : tdl_builder_depth_to_space)(
-                         tfjs_b(im), x, (uint32_t)size, TDL_BLOCK_DEPTH_FIRST));
+                         im->builder, x, (uint32_t)size, TDL_BLOCK_DEPTH_FIRST));
 }
 
 static bool add_batch_norm(struct tfjs_import *im)
@@ -74,7 +74,7 @@ static bool add_batch_norm(struct tfjs_import *im)
     struct tdl_batch_normalization_params params = {0};
 
     for (uint32_t i = 1; x && i < 5; i++)
-        if (!(in[i] = tfjs_in(im, i)))
+        if (!(in[i] = tfjs_operand(im, i)))
             return false;
     if (!x)
         return false;
@@ -83,22 +83,22 @@ static bool add_batch_norm(struct tfjs_import *im)
     params.scale = in[1];
     params.bias = in[2];
     params.epsilon = (float)tfjs_float(im, "epsilon", 1e-4);
-    return tfjs_give(im, tdl_builder_batch_normalization(tfjs_b(im), x, in[3], in[4], &params));
+    return tfjs_give(im, tdl_builder_batch_normalization(im->builder, x, in[3], in[4], &params));
 }
 
 /* By channel, or along the last dimension. */
 static bool add_bias(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0), *bias = x ? tfjs_in(im, 1) : NULL;
+    struct tdl_operand *x = tfjs_operand(im, 0), *bias = x ? tfjs_operand(im, 1) : NULL;
     char text[8];
 
     if (!bias)
         return false;
-    if (tfjs_rank(bias) != 1)
-        return tdl_kit_damaged(&im->kit, "a bias of %u dimensions", tfjs_rank(bias));
-    if (!strcmp(tfjs_string(im, "data_format", text, sizeof(text)), "NCHW") && tfjs_rank(x) == 4)
-        bias = tfjs_reshape(im, bias, 3, (const uint32_t[]){tfjs_shape(bias)[0], 1, 1});
-    return tfjs_give(im, tdl_builder_add(tfjs_b(im), x, bias));
+    if (tdl_kit_rank(bias) != 1)
+        return tdl_kit_damaged(&im->kit, "a bias of %u dimensions", tdl_kit_rank(bias));
+    if (!strcmp(tfjs_string(im, "data_format", text, sizeof(text)), "NCHW") && tdl_kit_rank(x) == 4)
+        bias = tfjs_reshape(im, bias, 3, (const uint32_t[]){tdl_kit_shape(bias)[0], 1, 1});
+    return tfjs_give(im, tdl_builder_add(im->builder, x, bias));
 }
 
 const struct tfjs_row tfjs_rows_image[] = {

@@ -12,7 +12,7 @@ static struct tdl_operand *integer_product(struct tfjs_import *im, struct tdl_op
                                            struct tdl_operand *b)
 {
     const struct tdl_tensor_params *p = tdl_kit_desc(a), *q = tdl_kit_desc(b);
-    struct tdl_builder *builder = tfjs_b(im);
+    struct tdl_builder *builder = im->builder;
     struct tdl_operand *product;
 
     if (p->rank == 2 && q->rank == 2 && p->shape[1] == 1 && q->shape[0] == 1)
@@ -25,7 +25,7 @@ static struct tdl_operand *integer_product(struct tfjs_import *im, struct tdl_op
 /* With a bias of one row and an activation; of rank 2, which TensorFlow.js asks for. */
 static bool add_product(struct tfjs_import *im)
 {
-    struct tdl_operand *a = tfjs_in(im, 0), *b = a ? tfjs_in(im, 1) : NULL;
+    struct tdl_operand *a = tfjs_operand(im, 0), *b = a ? tfjs_operand(im, 1) : NULL;
     struct tdl_gemm_params params = {0};
     struct tfjs_fused fused;
 
@@ -39,13 +39,13 @@ static bool add_product(struct tfjs_import *im)
     params.c = fused.bias;
     params.activation = fused.activation;
     return tfjs_give(im,
-                     tfjs_finish_fused(im, &fused, tdl_builder_gemm(tfjs_b(im), a, b, &params)));
+                     tfjs_finish_fused(im, &fused, tdl_builder_gemm(im->builder, a, b, &params)));
 }
 
 /* The matrices of the last two dimensions, turned over. */
 static struct tdl_operand *turn(struct tfjs_import *im, struct tdl_operand *x)
 {
-    uint32_t order[TDL_MAX_RANK], rank = tfjs_rank(x);
+    uint32_t order[TDL_MAX_RANK], rank = tdl_kit_rank(x);
 
     if (rank < 2)
         return x;
@@ -53,12 +53,12 @@ static struct tdl_operand *turn(struct tfjs_import *im, struct tdl_operand *x)
         order[d] = d;
     order[rank - 2] = rank - 1;
     order[rank - 1] = rank - 2;
-    return tfjs_nhwc(im, tdl_builder_transpose(tfjs_b(im), x, order));
+    return tfjs_nhwc(im, tdl_builder_transpose(im->builder, x, order));
 }
 
 static bool add_matmul(struct tfjs_import *im)
 {
-    struct tdl_operand *a = tfjs_in(im, 0), *b = a ? tfjs_in(im, 1) : NULL;
+    struct tdl_operand *a = tfjs_operand(im, 0), *b = a ? tfjs_operand(im, 1) : NULL;
 
     if (!b)
         return false;
@@ -66,7 +66,7 @@ static bool add_matmul(struct tfjs_import *im)
         a = turn(im, a);
     if (tfjs_bool(im, "adj_y"))
         b = turn(im, b);
-    return a && b && tfjs_give(im, tdl_builder_matmul(tfjs_b(im), a, b));
+    return a && b && tfjs_give(im, tdl_builder_matmul(im->builder, a, b));
 }
 
 /* ------------------------------------------------------------------ reductions */
@@ -99,8 +99,8 @@ static struct tdl_operand *reduce(struct tfjs_import *im, struct tdl_operand *x,
     if (im->row->detail != TDL_REDUCE_MEAN || p->rank != 4 || p->dtype != TDL_FLOAT32 ||
         params->axis_count != 2 || params->axes[0] + params->axes[1] != 3 ||
         params->axes[0] * params->axes[1] != 2)
-        return tdl_builder_reduce(tfjs_b(im), x, (enum tdl_reduction)im->row->detail, params);
-    x = tdl_builder_global_average_pool(tfjs_b(im), x);
+        return tdl_builder_reduce(im->builder, x, (enum tdl_reduction)im->row->detail, params);
+    x = tdl_builder_global_average_pool(im->builder, x);
     return params->keep_dimensions ? x : tfjs_reshape(im, x, 2, flat);
 }
 
@@ -122,8 +122,8 @@ static bool add_reduce(struct tfjs_import *im)
 
     if (tfjs_is_empty(im, 0))
         return reduce_empty(im);
-    x = tfjs_in(im, 0);
-    if (!x || !read_axes(im, tfjs_rank(x), &params))
+    x = tfjs_operand(im, 0);
+    if (!x || !read_axes(im, tdl_kit_rank(x), &params))
         return false;
     if (params.axis_count == 0)
         return tfjs_give(im, x);
@@ -133,37 +133,37 @@ static bool add_reduce(struct tfjs_import *im)
 static bool add_arg(struct tfjs_import *im)
 {
     const struct tdl_arg_min_max_params params = {.output_dtype = TDL_INT32};
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
     uint32_t axis;
     int64_t said;
 
-    return x && tfjs_int_at(im, 1, &said) && tdl_kit_axis(&im->kit, said, tfjs_rank(x), &axis) &&
+    return x && tfjs_int_at(im, 1, &said) && tdl_kit_axis(&im->kit, said, tdl_kit_rank(x), &axis) &&
            tfjs_give(im, (im->row->detail ? tdl_builder_arg_max
-                                          : tdl_builder_arg_min)(tfjs_b(im), x, axis, &params));
+                                          : tdl_builder_arg_min)(im->builder, x, axis, &params));
 }
 
 static bool add_softmax(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
 
     if (!x)
         return false;
-    if (tfjs_rank(x) == 0)
+    if (tdl_kit_rank(x) == 0)
         return tdl_kit_damaged(&im->kit, "of a single number");
-    x = tdl_builder_softmax(tfjs_b(im), x, tfjs_rank(x) - 1);
-    return tfjs_give(im, im->row->detail && x ? tdl_builder_log(tfjs_b(im), x) : x);
+    x = tdl_builder_softmax(im->builder, x, tdl_kit_rank(x) - 1);
+    return tfjs_give(im, im->row->detail && x ? tdl_builder_log(im->builder, x) : x);
 }
 
 static bool add_cumulative(struct tfjs_import *im)
 {
     const struct tdl_cumulative_sum_params params = {.exclusive = tfjs_bool(im, "exclusive"),
                                                      .reversed = tfjs_bool(im, "reverse")};
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
     uint32_t axis;
     int64_t said;
 
-    return x && tfjs_int_at(im, 1, &said) && tdl_kit_axis(&im->kit, said, tfjs_rank(x), &axis) &&
-           tfjs_give(im, tdl_builder_cumulative_sum(tfjs_b(im), x, axis, &params));
+    return x && tfjs_int_at(im, 1, &said) && tdl_kit_axis(&im->kit, said, tdl_kit_rank(x), &axis) &&
+           tfjs_give(im, tdl_builder_cumulative_sum(im->builder, x, axis, &params));
 }
 
 const struct tfjs_row tfjs_rows_linear[] = {

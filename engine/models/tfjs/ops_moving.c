@@ -18,11 +18,11 @@ static struct tdl_operand **read_many(struct tfjs_import *im, uint32_t first, ui
     for (uint32_t i = first; list && i < end; i++) {
         if (tfjs_is_empty(im, i))
             continue;
-        list[*out_count] = tfjs_in(im, i);
+        list[*out_count] = tfjs_operand(im, i);
         if (!list[(*out_count)++])
             return NULL;
     }
-    return tdl_builder_status(tfjs_b(im)) == TDL_OK ? list : NULL;
+    return tdl_builder_status(im->builder) == TDL_OK ? list : NULL;
 }
 
 /* The axis comes last (ConcatV2) or first (Concat). */
@@ -40,15 +40,15 @@ static bool add_concat(struct tfjs_import *im)
         return false;
     if (count == 0)
         return tfjs_give_value(im, 0, tfjs_in_value(im, first));
-    return tdl_kit_axis(&im->kit, said, tfjs_rank(list[0]), &axis) &&
-           tfjs_give(im, count == 1 ? list[0] : tdl_builder_concat(tfjs_b(im), list, count, axis));
+    return tdl_kit_axis(&im->kit, said, tdl_kit_rank(list[0]), &axis) &&
+           tfjs_give(im, count == 1 ? list[0] : tdl_builder_concat(im->builder, list, count, axis));
 }
 
 /* `x` with one dimension more, or less, at an axis. */
 static struct tdl_operand *with_axis(struct tfjs_import *im, struct tdl_operand *x, uint32_t axis,
                                      bool more)
 {
-    const uint32_t rank = tfjs_rank(x), *s = tfjs_shape(x);
+    const uint32_t rank = tdl_kit_rank(x), *s = tdl_kit_shape(x);
     uint32_t shape[TDL_MAX_RANK + 1];
 
     if (more && rank == TDL_MAX_RANK) {
@@ -69,12 +69,12 @@ static bool add_pack(struct tfjs_import *im)
         return false;
     if (count < im->node->data_inputs)
         return tdl_kit_lacks(&im->kit, "some inputs have no elements");
-    if (!tdl_kit_axis(&im->kit, tfjs_int(im, "axis", 0), tfjs_rank(list[0]) + 1, &axis))
+    if (!tdl_kit_axis(&im->kit, tfjs_int(im, "axis", 0), tdl_kit_rank(list[0]) + 1, &axis))
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (!(list[i] = with_axis(im, list[i], axis, true)))
             return false;
-    return tfjs_give(im, count == 1 ? list[0] : tdl_builder_concat(tfjs_b(im), list, count, axis));
+    return tfjs_give(im, count == 1 ? list[0] : tdl_builder_concat(im->builder, list, count, axis));
 }
 
 /* Equal parts where `sizes` is NULL; without the axis if it is to go. */
@@ -87,7 +87,7 @@ static bool give_parts(struct tfjs_import *im, struct tdl_operand *x, uint32_t a
         return false;
     if (count == 1)
         parts[0] = x;
-    else if (tdl_builder_split(tfjs_b(im), x, count, sizes, axis, parts) != TDL_OK)
+    else if (tdl_builder_split(im->builder, x, count, sizes, axis, parts) != TDL_OK)
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (!tfjs_give_at(im, i, drop ? with_axis(im, parts[i], axis, false) : parts[i]))
@@ -97,40 +97,40 @@ static bool give_parts(struct tfjs_import *im, struct tdl_operand *x, uint32_t a
 
 static bool add_unpack(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
     uint32_t axis;
 
-    return x && tdl_kit_axis(&im->kit, tfjs_int(im, "axis", 0), tfjs_rank(x), &axis) &&
-           give_parts(im, x, axis, tfjs_shape(x)[axis], NULL, true);
+    return x && tdl_kit_axis(&im->kit, tfjs_int(im, "axis", 0), tdl_kit_rank(x), &axis) &&
+           give_parts(im, x, axis, tdl_kit_shape(x)[axis], NULL, true);
 }
 
 /* The axis, and the input: the other way round with SplitV. */
 static bool add_split(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 1);
+    struct tdl_operand *x = tfjs_operand(im, 1);
     const int64_t count = tfjs_int(im, "num_split", 0);
     uint32_t axis;
     int64_t said;
 
-    if (!x || !tfjs_int_at(im, 0, &said) || !tdl_kit_axis(&im->kit, said, tfjs_rank(x), &axis))
+    if (!x || !tfjs_int_at(im, 0, &said) || !tdl_kit_axis(&im->kit, said, tdl_kit_rank(x), &axis))
         return false;
-    if (count < 1 || tfjs_shape(x)[axis] % count != 0)
+    if (count < 1 || tdl_kit_shape(x)[axis] % count != 0)
         return tdl_kit_damaged(&im->kit, "%lld parts of %u elements", (long long)count,
-                               tfjs_shape(x)[axis]);
+                               tdl_kit_shape(x)[axis]);
     return give_parts(im, x, axis, (uint32_t)count, NULL, false);
 }
 
 static bool add_split_by_sizes(struct tfjs_import *im)
 {
     enum { MOST = 256 };
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
     uint32_t axis, count, sizes[MOST];
     int64_t said, list[MOST], rest, open = -1;
 
     if (!x || !tfjs_ints(im, 1, list, MOST, &count) || !tfjs_int_at(im, 2, &said) ||
-        !tdl_kit_axis(&im->kit, said, tfjs_rank(x), &axis))
+        !tdl_kit_axis(&im->kit, said, tdl_kit_rank(x), &axis))
         return false;
-    rest = tfjs_shape(x)[axis];
+    rest = tdl_kit_shape(x)[axis];
     for (uint32_t i = 0; i < count; i++) {
         if (list[i] == -1 && open < 0) {
             open = i;
@@ -142,7 +142,7 @@ static bool add_split_by_sizes(struct tfjs_import *im)
         rest -= list[i];
     }
     if (count == 0 || (open >= 0 ? rest < 1 : rest != 0))
-        return tdl_kit_damaged(&im->kit, "parts that are not %u elements", tfjs_shape(x)[axis]);
+        return tdl_kit_damaged(&im->kit, "parts that are not %u elements", tdl_kit_shape(x)[axis]);
     if (open >= 0)
         sizes[open] = (uint32_t)rest;
     return give_parts(im, x, axis, count, sizes, false);
@@ -152,7 +152,7 @@ static bool add_split_by_sizes(struct tfjs_import *im)
 
 static bool add_slice(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
     int64_t start[TDL_MAX_RANK], size[TDL_MAX_RANK];
     struct tdl_slice_params params = {0};
     uint32_t starts, sizes;
@@ -160,19 +160,19 @@ static bool add_slice(struct tfjs_import *im)
     if (!x || !tfjs_ints(im, 1, start, TDL_MAX_RANK, &starts) ||
         !tfjs_ints(im, 2, size, TDL_MAX_RANK, &sizes))
         return false;
-    for (uint32_t d = 0; d < tfjs_rank(x); d++) {
-        const int64_t all = tfjs_shape(x)[d];
+    for (uint32_t d = 0; d < tdl_kit_rank(x); d++) {
+        const int64_t all = tdl_kit_shape(x)[d];
 
-        if (starts != tfjs_rank(x) || sizes != starts || start[d] < 0 || start[d] >= all ||
+        if (starts != tdl_kit_rank(x) || sizes != starts || start[d] < 0 || start[d] >= all ||
             size[d] < -1 || size[d] == 0 || size[d] > all - start[d])
             return tdl_kit_lacks(&im->kit,
                                  "a slice that is not within its %u dimensions, or "
                                  "without elements",
-                                 tfjs_rank(x));
+                                 tdl_kit_rank(x));
         params.start[d] = (uint32_t)start[d];
         params.size[d] = (uint32_t)(size[d] < 0 ? all - start[d] : size[d]);
     }
-    return tfjs_give(im, tfjs_rank(x) ? tdl_builder_slice(tfjs_b(im), x, &params) : x);
+    return tfjs_give(im, tdl_kit_rank(x) ? tdl_builder_slice(im->builder, x, &params) : x);
 }
 
 /* StridedSlice: places as NumPy's, with masks of bits for each of the entries. */
@@ -278,7 +278,7 @@ static bool add_strided_slice(struct tfjs_import *im)
     struct tdl_slice_params params = {0};
     struct tdl_tensor_params out = {0};
     struct entries entries = {0};
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
 
     if (!x || !read_entries(im, &entries) ||
         !walk_entries(im, &entries, tdl_kit_desc(x), &params, &out))
@@ -287,10 +287,10 @@ static bool add_strided_slice(struct tfjs_import *im)
     for (uint32_t d = 0; d < out.rank; d++)
         if (out.shape[d] == 0)
             return tfjs_give_empty(im, 0, &out);
-    if (tfjs_rank(x) > 0)
-        x = tdl_builder_slice(tfjs_b(im), x, &params);
-    if (x && (out.rank != tfjs_rank(x) ||
-              memcmp(out.shape, tfjs_shape(x), out.rank * sizeof(*out.shape)) != 0))
+    if (tdl_kit_rank(x) > 0)
+        x = tdl_builder_slice(im->builder, x, &params);
+    if (x && (out.rank != tdl_kit_rank(x) ||
+              memcmp(out.shape, tdl_kit_shape(x), out.rank * sizeof(*out.shape)) != 0))
         x = tfjs_reshape(im, x, out.rank, out.shape);
     return tfjs_give(im, x);
 }
@@ -318,12 +318,12 @@ static bool read_borders(struct tfjs_import *im, uint32_t input, uint32_t rank, 
 
 static bool add_pad(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
     struct tdl_pad_params params = {0};
     uint32_t one = 1;
     char mode[16];
 
-    if (!x || !read_borders(im, 1, tfjs_rank(x), params.before, params.after) ||
+    if (!x || !read_borders(im, 1, tdl_kit_rank(x), params.before, params.after) ||
         (im->node->data_inputs > 2 && !tfjs_floats(im, 2, &params.value, 1, &one)))
         return false;
     if (im->row->detail) {
@@ -335,49 +335,50 @@ static bool add_pad(struct tfjs_import *im)
                                  mode);
         params.mode = TDL_PAD_REFLECTION;
     }
-    return tfjs_give(im, tdl_builder_pad(tfjs_b(im), x, &params));
+    return tfjs_give(im, tdl_builder_pad(im->builder, x, &params));
 }
 
 static bool add_tile(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
     uint32_t times[TDL_MAX_RANK], count;
 
     if (!x || !tfjs_shape_at(im, 1, times, &count))
         return false;
-    if (count != tfjs_rank(x))
-        return tdl_kit_damaged(&im->kit, "%u repetitions of %u dimensions", count, tfjs_rank(x));
-    return tfjs_give(im, count ? tdl_builder_tile(tfjs_b(im), x, times) : x);
+    if (count != tdl_kit_rank(x))
+        return tdl_kit_damaged(&im->kit, "%u repetitions of %u dimensions", count, tdl_kit_rank(x));
+    return tfjs_give(im, count ? tdl_builder_tile(im->builder, x, times) : x);
 }
 
 static bool add_transpose(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
     int64_t list[TDL_MAX_RANK];
     uint32_t order[TDL_MAX_RANK], count;
 
     if (!x || !tfjs_ints(im, 1, list, TDL_MAX_RANK, &count))
         return false;
-    if (count != tfjs_rank(x))
-        return tdl_kit_damaged(&im->kit, "an order of %u for %u dimensions", count, tfjs_rank(x));
+    if (count != tdl_kit_rank(x))
+        return tdl_kit_damaged(&im->kit, "an order of %u for %u dimensions", count,
+                               tdl_kit_rank(x));
     for (uint32_t d = 0; d < count; d++)
         if (!tdl_kit_axis(&im->kit, list[d], count, &order[d]))
             return false;
-    return tfjs_give(im, count ? tdl_builder_transpose(tfjs_b(im), x, order) : x);
+    return tfjs_give(im, count ? tdl_builder_transpose(im->builder, x, order) : x);
 }
 
 static bool add_reverse(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
     int64_t list[TDL_MAX_RANK];
     uint32_t axes[TDL_MAX_RANK], count;
 
     if (!x || !tfjs_ints(im, 1, list, TDL_MAX_RANK, &count))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!tdl_kit_axis(&im->kit, list[i], tfjs_rank(x), &axes[i]))
+        if (!tdl_kit_axis(&im->kit, list[i], tdl_kit_rank(x), &axes[i]))
             return false;
-    return tfjs_give(im, count ? tdl_builder_reverse(tfjs_b(im), x, count, axes) : x);
+    return tfjs_give(im, count ? tdl_builder_reverse(im->builder, x, count, axes) : x);
 }
 
 /* -------------------------------------------------------------- blocks and batches */
@@ -412,7 +413,7 @@ struct tdl_operand *tfjs_exchange(struct tfjs_import *im, struct tdl_operand *x,
         order[d + spatial] = d + spatial;
     }
     x = tfjs_reshape(im, x, in.rank + spatial, apart);
-    x = x ? tdl_builder_transpose(tfjs_b(im), x, order) : NULL;
+    x = x ? tdl_builder_transpose(im->builder, x, order) : NULL;
     return tfjs_reshape(im, x, in.rank, shape);
 }
 
@@ -432,19 +433,20 @@ static bool read_blocks(struct tfjs_import *im, uint32_t rank, uint32_t *block,
 /* Pictures are not moved yet: a convolution may make a dilation of it. */
 static bool add_space_to_batch(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
     struct tdl_pad_params params = {0};
     uint32_t block[TDL_MAX_RANK], spatial;
     struct tfjs_value value = {0};
 
-    if (!x || !read_blocks(im, tfjs_rank(x), block, &spatial, params.before + 1, params.after + 1))
+    if (!x ||
+        !read_blocks(im, tdl_kit_rank(x), block, &spatial, params.before + 1, params.after + 1))
         return false;
-    x = tfjs_nhwc(im, tdl_builder_pad(tfjs_b(im), x, &params));
+    x = tfjs_nhwc(im, tdl_builder_pad(im->builder, x, &params));
     for (uint32_t i = 0; x && i < spatial; i++)
-        if (tfjs_shape(x)[1 + i] % block[i] != 0)
+        if (tdl_kit_shape(x)[1 + i] % block[i] != 0)
             return tdl_kit_damaged(&im->kit, "%u elements are no blocks of %u",
-                                   tfjs_shape(x)[1 + i], block[i]);
-    if (!x || tfjs_rank(x) != 4 || spatial != 2)
+                                   tdl_kit_shape(x)[1 + i], block[i]);
+    if (!x || tdl_kit_rank(x) != 4 || spatial != 2)
         return x && tfjs_give(im, tfjs_exchange(im, x, block, spatial, false));
     value.operand = x;
     memcpy(value.block, block, sizeof(value.block));
@@ -459,27 +461,27 @@ static bool add_batch_to_space(struct tfjs_import *im)
     struct tdl_operand *x;
 
     if (!v || !v->operand ||
-        !read_blocks(im, tfjs_rank(v->operand), block, &spatial, params.start + 1, after + 1))
+        !read_blocks(im, tdl_kit_rank(v->operand), block, &spatial, params.start + 1, after + 1))
         return v && !v->operand && tdl_kit_lacks(&im->kit, "input 0 has no elements");
     for (uint32_t i = 0; i < spatial; i++)
         blocks *= block[i];
     if (spatial == 2 && v->block[0] == block[0] && v->block[1] == block[1]) {
         x = v->operand;
     } else {
-        x = tfjs_in(im, 0);
-        if (x && tfjs_shape(x)[0] % blocks != 0)
-            return tdl_kit_damaged(&im->kit, "%u pictures are no blocks of %u", tfjs_shape(x)[0],
+        x = tfjs_operand(im, 0);
+        if (x && tdl_kit_shape(x)[0] % blocks != 0)
+            return tdl_kit_damaged(&im->kit, "%u pictures are no blocks of %u", tdl_kit_shape(x)[0],
                                    blocks);
         x = x ? tfjs_exchange(im, x, block, spatial, true) : NULL;
     }
-    for (uint32_t d = 0; x && d < tfjs_rank(x); d++) {
+    for (uint32_t d = 0; x && d < tdl_kit_rank(x); d++) {
         const uint64_t cut = (uint64_t)params.start[d] + after[d];
 
-        if (cut >= tfjs_shape(x)[d])
-            return tdl_kit_damaged(&im->kit, "nothing is left of %u elements", tfjs_shape(x)[d]);
-        params.size[d] = tfjs_shape(x)[d] - (uint32_t)cut;
+        if (cut >= tdl_kit_shape(x)[d])
+            return tdl_kit_damaged(&im->kit, "nothing is left of %u elements", tdl_kit_shape(x)[d]);
+        params.size[d] = tdl_kit_shape(x)[d] - (uint32_t)cut;
     }
-    return x && tfjs_give(im, tdl_builder_slice(tfjs_b(im), x, &params));
+    return x && tfjs_give(im, tdl_builder_slice(im->builder, x, &params));
 }
 
 const struct tfjs_row tfjs_rows_moving[] = {

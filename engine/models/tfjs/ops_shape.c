@@ -19,7 +19,7 @@ static bool read_desc(struct tfjs_import *im, struct tdl_tensor_params *out)
     else if (!v->block[0])
         *out = *tdl_kit_desc(v->operand);
     else
-        *out = *tdl_kit_desc(tfjs_in(im, 0));
+        *out = *tdl_kit_desc(tfjs_operand(im, 0));
     return true;
 }
 
@@ -80,11 +80,11 @@ static bool give_reshaped(struct tfjs_import *im, uint32_t rank, const uint32_t 
         if (tdl_tensor_params_size(&desc) == tdl_tensor_params_size(tdl_kit_desc(v->operand))) {
             value.data = v->data;
             value.operand =
-                tdl_builder_constant(tfjs_b(im), &desc, v->data, tdl_tensor_params_size(&desc));
+                tdl_builder_constant(im->builder, &desc, v->data, tdl_tensor_params_size(&desc));
             return value.operand && tfjs_give_value(im, 0, &value);
         }
     }
-    return tfjs_give(im, tfjs_reshape(im, tfjs_in(im, 0), rank, shape));
+    return tfjs_give(im, tfjs_reshape(im, tfjs_operand(im, 0), rank, shape));
 }
 
 static bool add_reshape(struct tfjs_import *im)
@@ -166,24 +166,24 @@ static bool add_expand_dims(struct tfjs_import *im)
 
 static bool add_broadcast(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_operand *x = tfjs_operand(im, 0);
     uint32_t shape[TDL_MAX_RANK], rank;
 
     if (!x || !tfjs_shape_at(im, 1, shape, &rank))
         return false;
-    if (rank == tfjs_rank(x) && !memcmp(shape, tfjs_shape(x), rank * sizeof(*shape)))
+    if (rank == tdl_kit_rank(x) && !memcmp(shape, tdl_kit_shape(x), rank * sizeof(*shape)))
         return tfjs_give(im, x);
-    return tfjs_give(im, rank ? tdl_builder_expand(tfjs_b(im), x, rank, shape) : x);
+    return tfjs_give(im, rank ? tdl_builder_expand(im->builder, x, rank, shape) : x);
 }
 
 static bool add_fill(struct tfjs_import *im)
 {
-    struct tdl_operand *x = tfjs_in(im, 1);
+    struct tdl_operand *x = tfjs_operand(im, 1);
     uint32_t shape[TDL_MAX_RANK], rank;
 
     if (!x || !tfjs_shape_at(im, 0, shape, &rank))
         return false;
-    return tfjs_give(im, rank ? tdl_builder_expand(tfjs_b(im), x, rank, shape) : x);
+    return tfjs_give(im, rank ? tdl_builder_expand(im->builder, x, rank, shape) : x);
 }
 
 /* Zeros or ones, as many as the input has. */
@@ -201,7 +201,7 @@ static bool add_like(struct tfjs_import *im)
 
 static bool add_range(struct tfjs_import *im)
 {
-    const enum tdl_dtype dtype = tdl_kit_desc(tfjs_in(im, 0))->dtype;
+    const enum tdl_dtype dtype = tdl_kit_desc(tfjs_operand(im, 0))->dtype;
     double ends[3], count;
     uint32_t one;
 

@@ -106,7 +106,7 @@ bool tfjs_try_states(struct tfjs_import *im)
         return true;
     if (tdl_builder_create(NULL, &trial) != TDL_OK)
         return tdl_kit_fail_memory(&im->kit);
-    im->kit.builder = trial;
+    im->kit.builder = im->builder = trial;
     im->trial = true;
     if (tfjs_add_inputs(im)) {
         for (uint32_t i = 0; i < im->state_count; i++) {
@@ -117,12 +117,13 @@ bool tfjs_try_states(struct tfjs_import *im)
     }
     im->trial = false;
     im->kit = kit;
+    im->builder = kit.builder;
     tfjs_forget_values(im);
     /* One element each is a guess only for states without a rank. */
     if (tdl_builder_status(trial) != TDL_OK && (any_rank || !open))
         tdl_kit_fail(&im->kit, tdl_builder_status(trial), "%s", tdl_builder_error(trial));
     tdl_builder_destroy(&trial);
-    return tdl_builder_status(im->kit.builder) == TDL_OK;
+    return tdl_builder_status(im->builder) == TDL_OK;
 }
 
 bool tfjs_check_states(struct tfjs_import *im)

@@ -52,7 +52,7 @@ static bool read_model(struct tfjs_import *im)
 
 static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
 {
-    struct tfjs_import im = {.kit = tdl_kit_begin(builder, source)};
+    struct tfjs_import im = {.kit = tdl_kit_begin(builder, source), .builder = builder};
 
     if (read_model(&im) && tfjs_try_states(&im) && tfjs_add_inputs(&im) && tfjs_add_outputs(&im))
         tfjs_check_states(&im);

@@ -60,6 +60,7 @@ struct tfjs_state {
 
 struct tfjs_import {
     struct tdl_kit kit;
+    struct tdl_builder *builder; /* the kit's */
     json_t *file;
     json_t *signature;                 /* or NULL */
     json_t *own_signature, *own_nodes; /* of layers, which became nodes */
@@ -91,11 +92,6 @@ const struct tfjs_row *tfjs_find_row(const char *type);
 const char *tfjs_operator_name(uint32_t index);
 /* Why an operator is refused that a graph of fixed shapes cannot have; NULL: it is not one. */
 const char *tfjs_reason(const char *type);
-
-static inline struct tdl_builder *tfjs_b(struct tfjs_import *im)
-{
-    return im->kit.builder;
-}
 
 /* -------------------------------------------------------------- weights.c */
 
@@ -143,7 +139,7 @@ struct tfjs_value *tfjs_require(struct tfjs_import *im, const char *reference);
 struct tfjs_node *tfjs_find_node(struct tfjs_import *im, const char *reference,
                                  uint32_t *out_index);
 /* Input `i` of the node. NULL with the builder in error, also where it has no elements. */
-struct tdl_operand *tfjs_in(struct tfjs_import *im, uint32_t i);
+struct tdl_operand *tfjs_operand(struct tfjs_import *im, uint32_t i);
 /* Gives the input, whatever it is; NULL with the builder in error. */
 struct tfjs_value *tfjs_in_value(struct tfjs_import *im, uint32_t i);
 bool tfjs_is_empty(struct tfjs_import *im, uint32_t i);
@@ -170,17 +166,6 @@ struct tdl_operand *tfjs_reshape(struct tfjs_import *im, struct tdl_operand *x, 
                                  const uint32_t *shape);
 /* Makes it four dimensions under the layout that operators expect. NULL stays NULL. */
 struct tdl_operand *tfjs_nhwc(struct tfjs_import *im, struct tdl_operand *x);
-static inline uint32_t tfjs_rank(const struct tdl_operand *x)
-{
-    return tdl_kit_desc(x)->rank;
-}
-static inline const uint32_t *tfjs_shape(const struct tdl_operand *x)
-{
-    return tdl_kit_desc(x)->shape;
-}
-/* A number of the operand's type. */
-struct tdl_operand *tfjs_scalar(struct tfjs_import *im, const struct tdl_operand *like,
-                                double value);
 /* In blocks: what SpaceToBatchND makes of it, and BatchToSpaceND (ops_moving.c). */
 struct tdl_operand *tfjs_exchange(struct tfjs_import *im, struct tdl_operand *x,
                                   const uint32_t *block, uint32_t spatial, bool back);

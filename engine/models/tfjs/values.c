@@ -38,7 +38,7 @@ struct tfjs_value *tfjs_in_value(struct tfjs_import *im, uint32_t i)
     return NULL;
 }
 
-struct tdl_operand *tfjs_in(struct tfjs_import *im, uint32_t i)
+struct tdl_operand *tfjs_operand(struct tfjs_import *im, uint32_t i)
 {
     struct tfjs_value *v = tfjs_in_value(im, i);
 
@@ -139,7 +139,7 @@ bool tfjs_give_at(struct tfjs_import *im, uint32_t i, struct tdl_operand *operan
 {
     struct tfjs_value value = {.operand = tdl_kit_settle(&im->kit, tfjs_nhwc(im, operand))};
 
-    if (!value.operand || tdl_builder_status(im->kit.builder) != TDL_OK)
+    if (!value.operand || tdl_builder_status(im->builder) != TDL_OK)
         return false;
     return tfjs_give_value(im, i, &value);
 }
@@ -160,19 +160,13 @@ bool tfjs_give_empty(struct tfjs_import *im, uint32_t i, const struct tdl_tensor
 
 struct tdl_operand *tfjs_nhwc(struct tfjs_import *im, struct tdl_operand *x)
 {
-    if (!x || tfjs_rank(x) != 4 || tdl_kit_desc(x)->layout == TDL_LAYOUT_NHWC)
+    if (!x || tdl_kit_rank(x) != 4 || tdl_kit_desc(x)->layout == TDL_LAYOUT_NHWC)
         return x;
-    return tdl_builder_relabel(im->kit.builder, x, TDL_LAYOUT_NHWC);
+    return tdl_builder_relabel(im->builder, x, TDL_LAYOUT_NHWC);
 }
 
 struct tdl_operand *tfjs_reshape(struct tfjs_import *im, struct tdl_operand *x, uint32_t rank,
                                  const uint32_t *shape)
 {
-    return tfjs_nhwc(im, x ? tdl_builder_reshape(im->kit.builder, x, rank, shape) : NULL);
-}
-
-struct tdl_operand *tfjs_scalar(struct tfjs_import *im, const struct tdl_operand *like,
-                                double value)
-{
-    return tdl_kit_number(&im->kit, tdl_kit_desc(like)->dtype, value);
+    return tfjs_nhwc(im, x ? tdl_builder_reshape(im->builder, x, rank, shape) : NULL);
 }

@@ -132,7 +132,7 @@ static bool read_shards(struct tfjs_import *im, json_t *paths, const uint8_t **o
         if (!path)
             return tdl_kit_damaged(&im->kit, "the model file is damaged: a file of its weights "
                                              "has no name");
-        if (!tdl_model_read_companion(im->kit.builder, im->kit.source, path, &data, &size))
+        if (!tdl_model_read_companion(im->builder, im->kit.source, path, &data, &size))
             return false;
         im->kit.file_bytes += size;
         if (count == 1) {
@@ -151,8 +151,8 @@ static bool read_shards(struct tfjs_import *im, json_t *paths, const uint8_t **o
     }
     *out_data = whole;
     if (whole)
-        tdl_builder_own(im->kit.builder, whole, free);
-    return tdl_builder_status(im->kit.builder) == TDL_OK;
+        tdl_builder_own(im->builder, whole, free);
+    return tdl_builder_status(im->builder) == TDL_OK;
 }
 
 static bool check_size(struct tfjs_import *im, json_t *paths, uint64_t wanted, uint64_t size)

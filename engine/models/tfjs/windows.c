@@ -15,14 +15,14 @@ static bool is_nchw(const struct tfjs_import *im)
 
 struct tdl_operand *tfjs_picture(struct tfjs_import *im, uint32_t i)
 {
-    struct tdl_operand *x = tfjs_in(im, i);
+    struct tdl_operand *x = tfjs_operand(im, i);
 
-    if (x && tfjs_rank(x) != 4) {
+    if (x && tdl_kit_rank(x) != 4) {
         tdl_kit_damaged(&im->kit, "input %u has %u dimensions; pictures have four", i,
-                        tfjs_rank(x));
+                        tdl_kit_rank(x));
         return NULL;
     }
-    return x && is_nchw(im) ? tdl_builder_relabel(im->kit.builder, x, TDL_LAYOUT_NCHW) : x;
+    return x && is_nchw(im) ? tdl_builder_relabel(im->builder, x, TDL_LAYOUT_NCHW) : x;
 }
 
 bool tfjs_pair(struct tfjs_import *im, const char *name, uint32_t out[2])
@@ -98,7 +98,7 @@ static bool read_activation(struct tfjs_import *im, const char *name, uint32_t n
         out->alpha = (float)tfjs_float(im, "leakyrelu_alpha", 0.2);
     } else if (!strcmp(name, "Prelu")) {
         out->behind = TFJS_PRELU;
-        out->slope = tfjs_in(im, next);
+        out->slope = tfjs_operand(im, next);
         return out->slope != NULL;
     } else {
         return tdl_kit_lacks(&im->kit, "fused to it is '%.40s', which is not supported", name);
@@ -114,7 +114,7 @@ bool tfjs_read_fused(struct tfjs_import *im, uint32_t first, struct tfjs_fused *
     *out = (struct tfjs_fused){0};
     for (size_t i = 0; *tfjs_string_of(im, "fused_ops", i, name, sizeof(name)); i++) {
         if (!strcmp(name, "BiasAdd") && i == 0) {
-            out->bias = tfjs_in(im, next++);
+            out->bias = tfjs_operand(im, next++);
             if (!out->bias)
                 return false;
         } else if (out->activation || out->behind) {
@@ -129,7 +129,7 @@ bool tfjs_read_fused(struct tfjs_import *im, uint32_t first, struct tfjs_fused *
 struct tdl_operand *tfjs_finish_fused(struct tfjs_import *im, const struct tfjs_fused *fused,
                                       struct tdl_operand *y)
 {
-    struct tdl_builder *b = im->kit.builder;
+    struct tdl_builder *b = im->builder;
 
     if (!y || fused->behind == TFJS_PLAIN)
         return y;

@@ -242,7 +242,7 @@ static struct tdl_operand *scaled(struct tflite_import *im, const struct tflite_
     if (found)
         return (struct tdl_operand *)(uintptr_t)*found;
     if (!spend(im, t->elements * sizeof(float)) || !(scale = factors(im, t, TDL_FLOAT32)) ||
-        (t->zeros.count && !(zero = factors(im, t, tdl_operand_get_desc(numbers)->dtype))))
+        (t->zeros.count && !(zero = factors(im, t, tdl_kit_desc(numbers)->dtype))))
         return NULL;
     real = tdl_builder_dequantize_linear(im->builder, numbers, scale, zero);
     if (real && !tdl_map_add(&im->made, &key, sizeof(key), (uintptr_t)real)) {

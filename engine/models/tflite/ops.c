@@ -78,9 +78,9 @@ struct tdl_operand *tflite_picture(struct tflite_import *im, const struct tflite
 {
     struct tdl_operand *operand = tflite_operand(im, op->inputs[number]);
 
-    if (operand && tdl_operand_get_desc(operand)->rank != 4) {
+    if (operand && tdl_kit_rank(operand) != 4) {
         tdl_kit_lacks(&im->kit, "input %u has %u dimensions instead of 4", number,
-                      tdl_operand_get_desc(operand)->rank);
+                      tdl_kit_rank(operand));
         return NULL;
     }
     return operand;
@@ -90,7 +90,7 @@ struct tdl_operand *tflite_filter(struct tflite_import *im, const struct tflite_
                                   uint32_t number)
 {
     struct tdl_operand *filter = tflite_picture(im, op, number);
-    const uint32_t *shape = filter ? tdl_operand_get_desc(filter)->shape : NULL;
+    const uint32_t *shape = tdl_kit_shape(filter);
 
     return filter && tflite_in_step_range(im, "filter", (int32_t)shape[1], (int32_t)shape[2])
                ? filter
@@ -155,7 +155,7 @@ struct tdl_operand *tflite_transpose(struct tflite_import *im, struct tdl_operan
                                      const uint32_t *permutation)
 {
     static const uint32_t to_nchw[] = {0, 3, 1, 2}, longer[] = {0, 1, 4, 2, 3};
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     const uint32_t s[] = {1, in->shape[0], in->shape[1], in->shape[2], in->shape[3]};
 
     if (in->rank != 4 || memcmp(permutation, to_nchw, sizeof(to_nchw)) != 0)

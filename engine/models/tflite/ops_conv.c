@@ -19,13 +19,13 @@ static bool add_conv2d(struct tflite_import *im, const struct tflite_op *op)
         !tflite_read_activation(im, op, TFLITE_CONV_ACTIVATION, &params.activation) ||
         !tflite_read_bias(im, op, 2, &params.bias))
         return false;
-    channels = tdl_operand_get_desc(input)->shape[3];
-    filter_channels = tdl_operand_get_desc(filter)->shape[3];
+    channels = tdl_kit_shape(input)[3];
+    filter_channels = tdl_kit_shape(filter)[3];
     if (channels % filter_channels != 0)
         return tdl_kit_damaged(&im->kit, "a filter of %u channels does not divide an input of %u",
                                filter_channels, channels);
     params.groups = channels / filter_channels;
-    return tflite_set_output(im, op, tdl_builder_conv2d(im->builder, input, filter, &params));
+    return tflite_give(im, op, tdl_builder_conv2d(im->builder, input, filter, &params));
 }
 
 /* [1, kh, kw, out] as the file has it into [out, kh, kw, 1], in memory that the
@@ -74,7 +74,7 @@ static bool add_depthwise(struct tflite_import *im, const struct tflite_op *op)
         !tflite_read_bias(im, op, 2, &params.bias) ||
         !tflite_get_weights(im, op->inputs[1], &constant))
         return false;
-    channels = tdl_operand_get_desc(input)->shape[3];
+    channels = tdl_kit_shape(input)[3];
     /* The multiplier is in the filter's shape; the option of that name is
      * redundant, and not every converter fills it in. */
     if ((constant.type != TFLITE_FLOAT32 && constant.type != TFLITE_FLOAT16 &&
@@ -90,8 +90,7 @@ static bool add_depthwise(struct tflite_import *im, const struct tflite_op *op)
         return false;
     filter = tflite_constant_operand(im, &constant);
     params.groups = channels;
-    return filter &&
-           tflite_set_output(im, op, tdl_builder_conv2d(im->builder, input, filter, &params));
+    return filter && tflite_give(im, op, tdl_builder_conv2d(im->builder, input, filter, &params));
 }
 
 /* TensorFlow asks for an output size: with SAME padding any whose forward
@@ -105,8 +104,8 @@ static bool crop_output(struct tflite_import *im, const struct tdl_operand *inpu
 
     params->padding = TDL_PADDING_EXPLICIT;
     for (uint32_t i = 0; i < 2; i++) {
-        const int64_t in = tdl_operand_get_desc(input)->shape[1 + i];
-        const int64_t window = tdl_operand_get_desc(filter)->shape[1 + i];
+        const int64_t in = tdl_kit_shape(input)[1 + i];
+        const int64_t window = tdl_kit_shape(filter)[1 + i];
         const int64_t stride = params->stride[i], out = shape[1 + i];
         const int64_t cut = (in - 1) * stride + window - out;
 
@@ -139,8 +138,7 @@ static bool add_transpose_conv(struct tflite_import *im, const struct tflite_op 
         !tflite_read_bias(im, op, 3, &params.bias) ||
         !crop_output(im, input, filter, shape, &params))
         return false;
-    return tflite_set_output(im, op,
-                             tdl_builder_conv_transpose2d(im->builder, input, filter, &params));
+    return tflite_give(im, op, tdl_builder_conv_transpose2d(im->builder, input, filter, &params));
 }
 
 /* MediaPipe's transposed convolution with a bias. Its options are the C struct
@@ -171,8 +169,7 @@ static bool add_transpose_conv_bias(struct tflite_import *im, const struct tflit
     params.stride[0] = (uint32_t)word[2];
     params.stride[1] = (uint32_t)word[1];
     params.padding = word[0] == 1 ? TDL_PADDING_SAME_UPPER : TDL_PADDING_EXPLICIT;
-    return tflite_set_output(im, op,
-                             tdl_builder_conv_transpose2d(im->builder, input, filter, &params));
+    return tflite_give(im, op, tdl_builder_conv_transpose2d(im->builder, input, filter, &params));
 }
 
 const struct tflite_op_row tflite_rows_conv[] = {

@@ -9,8 +9,7 @@ static bool add_activation(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
     const enum tdl_activation activation = (enum tdl_activation)op->row->detail;
 
-    return input &&
-           tflite_set_output(im, op, tdl_builder_activation(im->builder, input, activation));
+    return input && tflite_give(im, op, tdl_builder_activation(im->builder, input, activation));
 }
 
 /* ------------------------------------------------------------------ of two */
@@ -44,7 +43,7 @@ static struct tdl_operand *went_up(struct tdl_builder *b, struct tdl_operand *re
 static struct tdl_operand *floor_div(struct tdl_builder *b, struct tdl_operand *x,
                                      struct tdl_operand *y)
 {
-    const enum tdl_dtype dtype = tdl_operand_get_desc(x)->dtype;
+    const enum tdl_dtype dtype = tdl_kit_desc(x)->dtype;
     struct tdl_operand *q = tdl_builder_div(b, x, y), *rest;
 
     if (!q || dtype == TDL_FLOAT32)
@@ -80,7 +79,7 @@ static bool add_binary(struct tflite_import *im, const struct tflite_op *op)
     output = op->row->two(im->builder, a, b);
     if (output)
         output = tdl_builder_activation(im->builder, output, activation);
-    return tflite_set_output(im, op, output);
+    return tflite_give(im, op, output);
 }
 
 /* ADD_N. */
@@ -93,8 +92,8 @@ static bool add_sum_of_many(struct tflite_import *im, const struct tflite_op *op
 
         sum = next ? tdl_builder_add(im->builder, sum, next) : NULL;
     }
-    return sum && tflite_set_output(
-                      im, op, op->input_count > 1 ? sum : tdl_builder_identity(im->builder, sum));
+    return sum &&
+           tflite_give(im, op, op->input_count > 1 ? sum : tdl_builder_identity(im->builder, sum));
 }
 
 /* SELECT_V2 broadcasts. SELECT does not, but for a condition with one dimension,
@@ -106,14 +105,14 @@ static bool add_select(struct tflite_import *im, const struct tflite_op *op)
     for (uint32_t i = 0; i < 3; i++)
         if (!(in[i] = tflite_operand(im, op->inputs[i])))
             return false;
-    const struct tdl_tensor_params *condition = tdl_operand_get_desc(in[0]);
-    const uint32_t rank = tdl_operand_get_desc(in[1])->rank;
+    const struct tdl_tensor_params *condition = tdl_kit_desc(in[0]);
+    const uint32_t rank = tdl_kit_rank(in[1]);
     if (op->row->code == TFLITE_SELECT && condition->rank == 1 && rank > 1) {
         uint32_t shape[TDL_MAX_RANK] = {condition->shape[0], 1, 1, 1, 1, 1};
 
         in[0] = tdl_builder_reshape(im->builder, in[0], rank, shape);
     }
-    return in[0] && tflite_set_output(im, op, tdl_builder_where(im->builder, in[0], in[1], in[2]));
+    return in[0] && tflite_give(im, op, tdl_builder_where(im->builder, in[0], in[1], in[2]));
 }
 
 /* ------------------------------------------------------------------ of one */
@@ -139,9 +138,9 @@ static struct tdl_operand *clamp(struct tdl_builder *builder, struct tdl_operand
 {
     static const float one = 1;
 
-    if (tdl_operand_get_desc(x)->dtype != TDL_FLOAT32)
+    if (tdl_kit_desc(x)->dtype != TDL_FLOAT32)
         return tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED, "the input is %s, not float32",
-                                tdl_dtype_name(tdl_operand_get_desc(x)->dtype));
+                                tdl_dtype_name(tdl_kit_desc(x)->dtype));
     return tdl_builder_clamp(builder, x, &least, &one);
 }
 
@@ -159,7 +158,7 @@ static bool add_unary(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
 
-    return input && tflite_set_output(im, op, op->row->one(im->builder, input));
+    return input && tflite_give(im, op, op->row->one(im->builder, input));
 }
 
 /* x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))): Hendrycks and Gimpel,
@@ -181,8 +180,8 @@ static bool add_gelu(struct tflite_import *im, const struct tflite_op *op)
     const uint8_t approximate = tdl_fb_u8(&im->fb, &op->options, TFLITE_GELU_APPROXIMATE, 0);
 
     return input && tflite_check(im) &&
-           tflite_set_output(
-               im, op, (approximate ? approximate_gelu : tdl_builder_gelu)(im->builder, input));
+           tflite_give(im, op,
+                       (approximate ? approximate_gelu : tdl_builder_gelu)(im->builder, input));
 }
 
 static bool add_leaky_relu(struct tflite_import *im, const struct tflite_op *op)
@@ -193,7 +192,7 @@ static bool add_leaky_relu(struct tflite_import *im, const struct tflite_op *op)
 
     memcpy(&alpha, &bits, sizeof(alpha));
     return input && tflite_check(im) &&
-           tflite_set_output(im, op, tdl_builder_leaky_relu(im->builder, input, alpha));
+           tflite_give(im, op, tdl_builder_leaky_relu(im->builder, input, alpha));
 }
 
 const struct tflite_op_row tflite_rows_eltwise[] = {

@@ -19,7 +19,7 @@ static bool add_max_pool(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_operand *input = tflite_picture(im, op, 0);
 
     return input && read_pool(im, op, &params) &&
-           tflite_set_output(im, op, tdl_builder_max_pool2d(im->builder, input, &params));
+           tflite_give(im, op, tdl_builder_max_pool2d(im->builder, input, &params));
 }
 
 static bool add_average_pool(struct tflite_import *im, const struct tflite_op *op)
@@ -30,7 +30,7 @@ static bool add_average_pool(struct tflite_import *im, const struct tflite_op *o
 
     if (!input || !read_pool(im, op, &params))
         return false;
-    shape = tdl_operand_get_desc(input)->shape;
+    shape = tdl_kit_shape(input);
     /* One window over the whole image is the mean, which has kernels of its own. */
     if (params.window[0] == shape[1] && params.window[1] == shape[2] &&
         (params.padding == TDL_PADDING_EXPLICIT ||
@@ -41,7 +41,7 @@ static bool add_average_pool(struct tflite_import *im, const struct tflite_op *o
     } else {
         output = tdl_builder_average_pool2d(im->builder, input, &params);
     }
-    return tflite_set_output(im, op, output);
+    return tflite_give(im, op, output);
 }
 
 /* Size and coordinates; both kinds have the same options at other numbers. */
@@ -73,7 +73,7 @@ static bool add_resize(struct tflite_import *im, const struct tflite_op *op)
 
     return input &&
            read_resize(im, op, TFLITE_RESIZE_ALIGN_CORNERS, TFLITE_RESIZE_HALF_PIXEL, &params) &&
-           tflite_set_output(im, op, tdl_builder_resample2d(im->builder, input, &params));
+           tflite_give(im, op, tdl_builder_resample2d(im->builder, input, &params));
 }
 
 /* TensorFlow rounds corners' coordinates half up, takes the pixel in which
@@ -88,7 +88,7 @@ static bool add_resize_nearest(struct tflite_import *im, const struct tflite_op 
         return false;
     params.rounding = params.coordinates == TDL_RESAMPLE_ASYMMETRIC ? TDL_RESAMPLE_FLOOR
                                                                     : TDL_RESAMPLE_PREFER_CEIL;
-    return tflite_set_output(im, op, tdl_builder_resample2d(im->builder, input, &params));
+    return tflite_give(im, op, tdl_builder_resample2d(im->builder, input, &params));
 }
 
 const struct tflite_op_row tflite_rows_image[] = {

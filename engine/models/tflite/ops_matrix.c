@@ -8,7 +8,7 @@ static struct tdl_operand *as_rows(struct tflite_import *im, struct tdl_operand 
                                    const struct tdl_tensor_params *weights, bool keep,
                                    struct tdl_tensor_params *out_shape)
 {
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     const uint32_t depth = weights->rank == 2 ? weights->shape[1] : 0;
     uint64_t count = 1;
 
@@ -47,18 +47,18 @@ static bool add_fully_connected(struct tflite_import *im, const struct tflite_op
     if (format != 0)
         return tdl_kit_lacks(&im->kit, "weights in format %u are not supported; libtdl has DEFAULT",
                              format);
-    x = as_rows(im, x, tdl_operand_get_desc(weights), keep, &shape);
+    x = as_rows(im, x, tdl_kit_desc(weights), keep, &shape);
     x = x ? tdl_builder_gemm(im->builder, x, weights, &params) : NULL;
     if (x && keep)
         x = tdl_builder_reshape(im->builder, x, shape.rank, shape.shape);
-    return tflite_set_output(im, op, x);
+    return tflite_give(im, op, x);
 }
 
 /* The last two dimensions exchanged. */
 static struct tdl_operand *adjoint(struct tflite_import *im, struct tdl_operand *x)
 {
     uint32_t permutation[TDL_MAX_RANK];
-    const uint32_t rank = tdl_operand_get_desc(x)->rank;
+    const uint32_t rank = tdl_kit_rank(x);
 
     for (uint32_t i = 0; i < rank; i++)
         permutation[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
@@ -75,12 +75,12 @@ static bool add_batch_matmul(struct tflite_import *im, const struct tflite_op *o
         in[i] = tflite_operand(im, op->inputs[i]);
         if (!in[i] || !tflite_check(im))
             return false;
-        if (tdl_operand_get_desc(in[i])->rank < 2)
+        if (tdl_kit_rank(in[i]) < 2)
             return tdl_kit_damaged(&im->kit, "input %u is no matrix", i);
         if (turn && !(in[i] = adjoint(im, in[i])))
             return false;
     }
-    return tflite_set_output(im, op, tdl_builder_matmul(im->builder, in[0], in[1]));
+    return tflite_give(im, op, tdl_builder_matmul(im->builder, in[0], in[1]));
 }
 
 const struct tflite_op_row tflite_rows_matrix[] = {

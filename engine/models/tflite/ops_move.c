@@ -17,12 +17,12 @@ static bool add_concatenation(struct tflite_import *im, const struct tflite_op *
     for (uint32_t i = 0; i < op->input_count; i++)
         if (!(inputs[i] = tflite_operand(im, op->inputs[i])))
             return false;
-    if (!tdl_kit_axis(&im->kit, axis, tdl_operand_get_desc(inputs[0])->rank, &along))
+    if (!tdl_kit_axis(&im->kit, axis, tdl_kit_rank(inputs[0]), &along))
         return false;
     output = tdl_builder_concat(im->builder, inputs, op->input_count, along);
     if (output)
         output = tdl_builder_activation(im->builder, output, activation);
-    return tflite_set_output(im, op, output);
+    return tflite_give(im, op, output);
 }
 
 /* PAD, PADV2 with a value as third input, MIRROR_PAD. */
@@ -30,7 +30,7 @@ static bool add_pad(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_pad_params params = {.mode = TDL_PAD_CONSTANT};
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
-    const uint32_t rank = input ? tdl_operand_get_desc(input)->rank : 0;
+    const uint32_t rank = tdl_kit_rank(input);
     int32_t sizes[2 * TDL_MAX_RANK];
     struct tflite_tensor value;
     float number;
@@ -59,7 +59,7 @@ static bool add_pad(struct tflite_import *im, const struct tflite_op *op)
         memcpy(&number, value.data, sizeof(number));
         params.value = (double)number;
     }
-    return tflite_set_output(im, op, tdl_builder_pad(im->builder, input, &params));
+    return tflite_give(im, op, tdl_builder_pad(im->builder, input, &params));
 }
 
 /* DEPTH_TO_SPACE and SPACE_TO_DEPTH. */
@@ -70,7 +70,7 @@ static bool add_blocks(struct tflite_import *im, const struct tflite_op *op)
 
     if (!input || !tflite_check(im) || !tflite_in_step_range(im, "block", size, size))
         return false;
-    return tflite_set_output(
+    return tflite_give(
         im, op,
         op->row->code == TFLITE_DEPTH_TO_SPACE
             ? tdl_builder_depth_to_space(im->builder, input, (uint32_t)size, TDL_BLOCK_DEPTH_FIRST)
@@ -82,7 +82,7 @@ static bool add_blocks(struct tflite_import *im, const struct tflite_op *op)
 static struct tdl_operand *insert_one(struct tflite_import *im, struct tdl_operand *x,
                                       uint32_t axis)
 {
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     uint32_t shape[TDL_MAX_RANK + 1];
 
     for (uint32_t i = 0; i <= in->rank; i++)
@@ -99,12 +99,11 @@ static bool add_pack(struct tflite_import *im, const struct tflite_op *op)
     for (uint32_t i = 0; i < op->input_count; i++) {
         inputs[i] = tflite_operand(im, op->inputs[i]);
         if (!inputs[i] || !tflite_check(im) ||
-            !tdl_kit_axis(&im->kit, axis, tdl_operand_get_desc(inputs[i])->rank + 1, &along) ||
+            !tdl_kit_axis(&im->kit, axis, tdl_kit_rank(inputs[i]) + 1, &along) ||
             !(inputs[i] = insert_one(im, inputs[i], along)))
             return false;
     }
-    return tflite_set_output(im, op,
-                             tdl_builder_concat(im->builder, inputs, op->input_count, along));
+    return tflite_give(im, op, tdl_builder_concat(im->builder, inputs, op->input_count, along));
 }
 
 /* Parts along an axis as the operator's outputs, without it if `drop`. */
@@ -116,7 +115,7 @@ static bool set_parts(struct tflite_import *im, const struct tflite_op *op, stru
     if (tdl_builder_split(im->builder, x, op->output_count, sizes, axis, parts) != TDL_OK)
         return false;
     for (uint32_t i = 0; i < op->output_count; i++) {
-        const struct tdl_tensor_params *part = tdl_operand_get_desc(parts[i]);
+        const struct tdl_tensor_params *part = tdl_kit_desc(parts[i]);
         uint32_t shape[TDL_MAX_RANK], rank = 0;
 
         for (uint32_t d = 0; d < part->rank; d++)
@@ -124,7 +123,7 @@ static bool set_parts(struct tflite_import *im, const struct tflite_op *op, stru
                 shape[rank++] = part->shape[d];
         if (drop)
             parts[i] = tdl_builder_reshape(im->builder, parts[i], rank, shape);
-        if (!tflite_set_output_at(im, op, i, parts[i]))
+        if (!tflite_give_at(im, op, i, parts[i]))
             return false;
     }
     return true;
@@ -134,7 +133,7 @@ static bool add_unpack(struct tflite_import *im, const struct tflite_op *op)
 {
     const int32_t axis = tdl_fb_i32(&im->fb, &op->options, TFLITE_UNPACK_AXIS, 0);
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     uint32_t along;
 
     if (!x || !tflite_check(im) || !tdl_kit_axis(&im->kit, axis, in->rank, &along))
@@ -178,8 +177,8 @@ static bool add_split(struct tflite_import *im, const struct tflite_op *op)
     int32_t axis;
 
     if (!x || !tflite_read_ints(im, op, by_sizes ? 2 : 0, 1, &axis) ||
-        !tdl_kit_axis(&im->kit, axis, tdl_operand_get_desc(x)->rank, &along) ||
-        (by_sizes && !read_parts(im, op, tdl_operand_get_desc(x)->shape[along], sizes)))
+        !tdl_kit_axis(&im->kit, axis, tdl_kit_rank(x), &along) ||
+        (by_sizes && !read_parts(im, op, tdl_kit_shape(x)[along], sizes)))
         return false;
     return set_parts(im, op, x, by_sizes ? sizes : NULL, along, false);
 }
@@ -187,7 +186,7 @@ static bool add_split(struct tflite_import *im, const struct tflite_op *op)
 static bool add_transpose(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    const uint32_t rank = x ? tdl_operand_get_desc(x)->rank : 0;
+    const uint32_t rank = tdl_kit_rank(x);
     uint32_t permutation[TDL_MAX_RANK];
     int32_t list[TDL_MAX_RANK];
 
@@ -196,7 +195,7 @@ static bool add_transpose(struct tflite_import *im, const struct tflite_op *op)
     for (uint32_t i = 0; i < rank; i++)
         if (!tdl_kit_axis(&im->kit, list[i], rank, &permutation[i]))
             return false;
-    return tflite_set_output(im, op, tflite_transpose(im, x, permutation));
+    return tflite_give(im, op, tflite_transpose(im, x, permutation));
 }
 
 const struct tflite_op_row tflite_rows_move[] = {

@@ -57,7 +57,7 @@ static bool add_dequantize(struct tflite_import *im, const struct tflite_op *op)
         return note_source(im, in, out, &result);
     if (!tflite_is_quantized(&from) || !tflite_operand(im, in))
         return tflite_is_quantized(&from) ? false : tflite_fail_type(im, in, &from);
-    return tflite_set_output(im, op, tflite_operand(im, in));
+    return tflite_give(im, op, tflite_operand(im, in));
 }
 
 /* Of real values, or with other scales. */
@@ -65,7 +65,7 @@ static bool add_quantize(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
 
-    return x && tflite_set_output(im, op, x);
+    return x && tflite_give(im, op, x);
 }
 
 static bool add_cast(struct tflite_import *im, const struct tflite_op *op)
@@ -86,9 +86,9 @@ static bool add_cast(struct tflite_import *im, const struct tflite_op *op)
     if (!tflite_dtype(&to, &dtype))
         return tflite_fail_type(im, op->outputs[0], &to);
     if (to.type != TFLITE_BOOL)
-        return tflite_set_output(im, op, tdl_builder_cast(im->builder, x, dtype));
-    zero = tflite_zero(im, tdl_operand_get_desc(x)->dtype);
-    return zero && tflite_set_output(im, op, tdl_builder_not_equal(im->builder, x, zero));
+        return tflite_give(im, op, tdl_builder_cast(im->builder, x, dtype));
+    zero = tflite_zero(im, tdl_kit_desc(x)->dtype);
+    return zero && tflite_give(im, op, tdl_builder_not_equal(im->builder, x, zero));
 }
 
 const struct tflite_op_row tflite_rows_quantize[] = {

@@ -32,7 +32,7 @@ static bool is_global(const struct tdl_tensor_params *in, const struct tdl_reduc
 
 static struct tdl_operand *global_mean(struct tflite_import *im, struct tdl_operand *x, bool keep)
 {
-    const uint32_t *s = tdl_operand_get_desc(x)->shape;
+    const uint32_t *s = tdl_kit_shape(x);
     const uint32_t shape[] = {s[0], s[3]};
 
     x = tdl_builder_global_average_pool(im->builder, x);
@@ -48,13 +48,12 @@ static bool add_reduce(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_reduce_params params = {0};
 
     params.keep_dimensions = tdl_fb_u8(&im->fb, &op->options, TFLITE_REDUCER_KEEP_DIMS, 0);
-    if (!x || !tflite_check(im) || !read_axes(im, op, tdl_operand_get_desc(x)->rank, &params))
+    if (!x || !tflite_check(im) || !read_axes(im, op, tdl_kit_rank(x), &params))
         return false;
-    return tflite_set_output(im, op,
-                             reduction == TDL_REDUCE_MEAN &&
-                                     is_global(tdl_operand_get_desc(x), &params)
-                                 ? global_mean(im, x, params.keep_dimensions)
-                                 : tdl_builder_reduce(im->builder, x, reduction, &params));
+    return tflite_give(im, op,
+                       reduction == TDL_REDUCE_MEAN && is_global(tdl_kit_desc(x), &params)
+                           ? global_mean(im, x, params.keep_dimensions)
+                           : tdl_builder_reduce(im->builder, x, reduction, &params));
 }
 
 /* ARG_MAX and ARG_MIN: the first of equal ones. */
@@ -67,14 +66,14 @@ static bool add_arg(struct tflite_import *im, const struct tflite_op *op)
     int32_t axis;
 
     if (!x || !tflite_read_ints(im, op, 1, 1, &axis) ||
-        !tdl_kit_axis(&im->kit, axis, tdl_operand_get_desc(x)->rank, &along) ||
+        !tdl_kit_axis(&im->kit, axis, tdl_kit_rank(x), &along) ||
         !tflite_get_tensor(im, op->outputs[0], &result))
         return false;
     params.output_dtype = result.type == TFLITE_INT64 ? TDL_INT64 : TDL_INT32;
-    return tflite_set_output(im, op,
-                             (op->row->code == TFLITE_ARG_MAX
-                                  ? tdl_builder_arg_max
-                                  : tdl_builder_arg_min)(im->builder, x, along, &params));
+    return tflite_give(im, op,
+                       (op->row->code == TFLITE_ARG_MAX
+                            ? tdl_builder_arg_max
+                            : tdl_builder_arg_min)(im->builder, x, along, &params));
 }
 
 static bool add_cumulative_sum(struct tflite_import *im, const struct tflite_op *op)
@@ -88,9 +87,9 @@ static bool add_cumulative_sum(struct tflite_import *im, const struct tflite_op 
     int32_t axis;
 
     if (!x || !tflite_check(im) || !tflite_read_ints(im, op, 1, 1, &axis) ||
-        !tdl_kit_axis(&im->kit, axis, tdl_operand_get_desc(x)->rank, &along))
+        !tdl_kit_axis(&im->kit, axis, tdl_kit_rank(x), &along))
         return false;
-    return tflite_set_output(im, op, tdl_builder_cumulative_sum(im->builder, x, along, &params));
+    return tflite_give(im, op, tdl_builder_cumulative_sum(im->builder, x, along, &params));
 }
 
 /* ---------------------------------------------------------- along the last one */
@@ -100,7 +99,7 @@ static struct tdl_operand *with_last(struct tflite_import *im, const struct tfli
                                      uint32_t *out_last)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    const uint32_t rank = x ? tdl_operand_get_desc(x)->rank : 0;
+    const uint32_t rank = tdl_kit_rank(x);
 
     *out_last = rank - 1;
     if (x && rank == 0) {
@@ -125,7 +124,7 @@ static bool add_l2_normalization(struct tflite_import *im, const struct tflite_o
     least = tdl_builder_constant(im->builder, &scalar, &epsilon, sizeof(epsilon));
     norm = norm && least ? tdl_builder_max(im->builder, norm, least) : NULL;
     x = norm ? tdl_builder_div(im->builder, x, norm) : NULL;
-    return x && tflite_set_output(im, op, tdl_builder_activation(im->builder, x, activation));
+    return x && tflite_give(im, op, tdl_builder_activation(im->builder, x, activation));
 }
 
 /* SOFTMAX of beta · x, and LOG_SOFTMAX. */
@@ -141,11 +140,11 @@ static bool add_softmax(struct tflite_import *im, const struct tflite_op *op)
         return false;
     if (op->row->code == TFLITE_LOG_SOFTMAX) {
         sum = tdl_builder_reduce(im->builder, x, TDL_REDUCE_LOG_SUM_EXP, &params);
-        return sum && tflite_set_output(im, op, tdl_builder_sub(im->builder, x, sum));
+        return sum && tflite_give(im, op, tdl_builder_sub(im->builder, x, sum));
     }
     if (beta != 1)
         x = tdl_builder_linear(im->builder, x, beta, 0);
-    return x && tflite_set_output(im, op, tdl_builder_softmax(im->builder, x, params.axes[0]));
+    return x && tflite_give(im, op, tdl_builder_softmax(im->builder, x, params.axes[0]));
 }
 
 const struct tflite_op_row tflite_rows_reduce[] = {

@@ -58,7 +58,7 @@ static bool read_new_shape(struct tflite_import *im, const struct tflite_op *op,
 static bool add_reshape(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     uint32_t shape[TDL_MAX_RANK], rank;
     int32_t sizes[TDL_MAX_RANK];
     struct tflite_tensor result;
@@ -74,13 +74,13 @@ static bool add_reshape(struct tflite_import *im, const struct tflite_op *op)
             sizes[i] = (int32_t)result.shape[i];
     }
     return tflite_check(im) && resolve_shape(im, count, sizes, rank, shape) &&
-           tflite_set_output(im, op, tdl_builder_reshape(im->builder, x, rank, shape));
+           tflite_give(im, op, tdl_builder_reshape(im->builder, x, rank, shape));
 }
 
 static bool add_squeeze(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     const struct tdl_fb_vector axes =
         tdl_fb_vector_of(&im->fb, &op->options, TFLITE_SQUEEZE_DIMS, 4);
     uint32_t shape[TDL_MAX_RANK], rank = 0, named = 0, axis;
@@ -95,13 +95,13 @@ static bool add_squeeze(struct tflite_import *im, const struct tflite_op *op)
     for (uint32_t i = 0; i < in->rank; i++)
         if (axes.count ? !(named >> i & 1) : in->shape[i] != 1)
             shape[rank++] = in->shape[i];
-    return tflite_set_output(im, op, tdl_builder_reshape(im->builder, x, rank, shape));
+    return tflite_give(im, op, tdl_builder_reshape(im->builder, x, rank, shape));
 }
 
 static bool add_expand_dims(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     uint32_t shape[TDL_MAX_RANK + 1], along;
     int32_t axis;
 
@@ -110,13 +110,13 @@ static bool add_expand_dims(struct tflite_import *im, const struct tflite_op *op
         return false;
     for (uint32_t i = 0; i <= in->rank; i++)
         shape[i] = i < along ? in->shape[i] : i == along ? 1 : in->shape[i - 1];
-    return tflite_set_output(im, op, tdl_builder_reshape(im->builder, x, in->rank + 1, shape));
+    return tflite_give(im, op, tdl_builder_reshape(im->builder, x, in->rank + 1, shape));
 }
 
 static bool add_tile(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    const uint32_t rank = x ? tdl_operand_get_desc(x)->rank : 0;
+    const uint32_t rank = tdl_kit_rank(x);
     uint32_t repetitions[TDL_MAX_RANK];
     int32_t times[TDL_MAX_RANK];
 
@@ -127,7 +127,7 @@ static bool add_tile(struct tflite_import *im, const struct tflite_op *op)
             return tdl_kit_damaged(&im->kit, "dimension %u %d times", i, times[i]);
         repetitions[i] = (uint32_t)times[i];
     }
-    return tflite_set_output(im, op, tdl_builder_tile(im->builder, x, repetitions));
+    return tflite_give(im, op, tdl_builder_tile(im->builder, x, repetitions));
 }
 
 /* `x` broadcast to the known shape that input `number` is, or else to what the file says of
@@ -151,7 +151,7 @@ static bool set_expanded(struct tflite_import *im, const struct tflite_op *op,
             result.shape[i] = (uint32_t)sizes[i];
         }
     }
-    return tflite_set_output(im, op, tdl_builder_expand(im->builder, x, result.rank, result.shape));
+    return tflite_give(im, op, tdl_builder_expand(im->builder, x, result.rank, result.shape));
 }
 
 static bool add_broadcast_to(struct tflite_import *im, const struct tflite_op *op)
@@ -167,11 +167,10 @@ static bool add_fill(struct tflite_import *im, const struct tflite_op *op)
 static bool add_zeros_like(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]), *zero;
-    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
 
     zero = x ? tflite_zero(im, in->dtype) : NULL;
-    return zero &&
-           tflite_set_output(im, op, tdl_builder_expand(im->builder, zero, in->rank, in->shape));
+    return zero && tflite_give(im, op, tdl_builder_expand(im->builder, zero, in->rank, in->shape));
 }
 
 /* SHAPE, and RANK. */
@@ -194,7 +193,7 @@ static bool add_shape(struct tflite_import *im, const struct tflite_op *op)
                 : tdl_kit_int_list(&im->kit, sizes, in->rank);
     if (list && result.type == TFLITE_INT64)
         list = tdl_builder_cast(im->builder, list, TDL_INT64);
-    return tflite_set_output(im, op, list);
+    return tflite_give(im, op, list);
 }
 
 #define MAX_RANGE 65536
@@ -221,7 +220,7 @@ static bool add_range(struct tflite_import *im, const struct tflite_op *op)
     list = tdl_kit_range(&im->kit, dtype, (uint32_t)count, in[0], in[2]);
     if (list && tdl_kit_desc(list)->dtype != dtype)
         list = tdl_builder_cast(im->builder, list, dtype);
-    return tflite_set_output(im, op, list);
+    return tflite_give(im, op, list);
 }
 
 const struct tflite_op_row tflite_rows_shape[] = {

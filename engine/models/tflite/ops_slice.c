@@ -10,7 +10,7 @@ static bool add_slice(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_slice_params params = {0};
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
-    const uint32_t rank = input ? tdl_operand_get_desc(input)->rank : 0;
+    const uint32_t rank = tdl_kit_rank(input);
     int32_t start[TDL_MAX_RANK], size[TDL_MAX_RANK];
 
     if (!input || !tflite_read_ints(im, op, 1, rank, start) ||
@@ -23,7 +23,7 @@ static bool add_slice(struct tflite_import *im, const struct tflite_op *op)
         params.start[i] = (uint32_t)start[i];
         params.size[i] = size[i] < 0 ? 0 : (uint32_t)size[i];
     }
-    return tflite_set_output(im, op, tdl_builder_slice(im->builder, input, &params));
+    return tflite_give(im, op, tdl_builder_slice(im->builder, input, &params));
 }
 
 /* --------------------------------------------------------------- STRIDED_SLICE */
@@ -132,13 +132,13 @@ static bool add_strided_slice(struct tflite_import *im, const struct tflite_op *
     struct entries entries = {0};
 
     if (!x || !read_entries(im, op, &entries) ||
-        !walk_entries(im, &entries, tdl_operand_get_desc(x), &params, shape, &rank))
+        !walk_entries(im, &entries, tdl_kit_desc(x), &params, shape, &rank))
         return false;
     x = tdl_builder_slice(im->builder, x, &params);
-    if (x && (rank != tdl_operand_get_desc(x)->rank ||
-              memcmp(shape, tdl_operand_get_desc(x)->shape, rank * sizeof(*shape)) != 0))
+    if (x &&
+        (rank != tdl_kit_rank(x) || memcmp(shape, tdl_kit_shape(x), rank * sizeof(*shape)) != 0))
         x = tdl_builder_reshape(im->builder, x, rank, shape);
-    return tflite_set_output(im, op, x);
+    return tflite_give(im, op, x);
 }
 
 /* REVERSE_V2. */
@@ -151,11 +151,11 @@ static bool add_reverse(struct tflite_import *im, const struct tflite_op *op)
     if (!x || !tflite_read_list(im, op, 1, TDL_MAX_RANK, axes, &count))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!tdl_kit_axis(&im->kit, axes[i], tdl_operand_get_desc(x)->rank, &along[i]))
+        if (!tdl_kit_axis(&im->kit, axes[i], tdl_kit_rank(x), &along[i]))
             return false;
-    return tflite_set_output(im, op,
-                             count ? tdl_builder_reverse(im->builder, x, count, along)
-                                   : tdl_builder_identity(im->builder, x));
+    return tflite_give(im, op,
+                       count ? tdl_builder_reverse(im->builder, x, count, along)
+                             : tdl_builder_identity(im->builder, x));
 }
 
 /* --------------------------------------------------------------- by an index */
@@ -164,7 +164,7 @@ static bool add_reverse(struct tflite_import *im, const struct tflite_op *op)
 static struct tdl_operand *gather_in_step(struct tflite_import *im, struct tdl_operand *x,
                                           struct tdl_operand *indices, uint32_t batch)
 {
-    struct tdl_tensor_params p = *tdl_operand_get_desc(indices);
+    struct tdl_tensor_params p = *tdl_kit_desc(indices);
 
     if (p.rank < TDL_MAX_RANK)
         p.shape[p.rank++] = 1;
@@ -180,17 +180,16 @@ static bool add_gather(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_operand *indices = x ? tflite_operand(im, op->inputs[1]) : NULL;
     uint32_t along;
 
-    if (!indices || !tflite_check(im) ||
-        !tdl_kit_axis(&im->kit, axis, tdl_operand_get_desc(x)->rank, &along))
+    if (!indices || !tflite_check(im) || !tdl_kit_axis(&im->kit, axis, tdl_kit_rank(x), &along))
         return false;
     if (batch != 0 && batch != (int32_t)along)
         return tdl_kit_lacks(&im->kit,
                              "%d batch dimensions and axis %u are not supported; libtdl has 0, or "
                              "as many as are before the axis",
                              batch, along);
-    return tflite_set_output(im, op,
-                             batch ? gather_in_step(im, x, indices, along)
-                                   : tdl_builder_gather(im->builder, x, indices, along));
+    return tflite_give(im, op,
+                       batch ? gather_in_step(im, x, indices, along)
+                             : tdl_builder_gather(im->builder, x, indices, along));
 }
 
 static bool add_gather_nd(struct tflite_import *im, const struct tflite_op *op)
@@ -198,7 +197,7 @@ static bool add_gather_nd(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     struct tdl_operand *indices = x ? tflite_operand(im, op->inputs[1]) : NULL;
 
-    return indices && tflite_set_output(im, op, tdl_builder_gather_nd(im->builder, x, indices, 0));
+    return indices && tflite_give(im, op, tdl_builder_gather_nd(im->builder, x, indices, 0));
 }
 
 /* Onto zeros; updates of one place are added. */
@@ -217,17 +216,16 @@ static bool add_scatter_nd(struct tflite_import *im, const struct tflite_op *op)
             return tdl_kit_lacks(&im->kit, "a result of %d elements in dimension %u", list[i], i);
         shape[i] = (uint32_t)list[i];
     }
-    x = tflite_zero(im, tdl_operand_get_desc(updates)->dtype);
+    x = tflite_zero(im, tdl_kit_desc(updates)->dtype);
     x = x ? tdl_builder_expand(im->builder, x, rank, shape) : NULL;
-    return x && tflite_set_output(im, op,
-                                  tdl_builder_scatter_nd(im->builder, x, indices, updates, &add));
+    return x && tflite_give(im, op, tdl_builder_scatter_nd(im->builder, x, indices, updates, &add));
 }
 
 /* The largest along the last dimension, and where they are. */
 static bool add_top_k(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]), *indices;
-    const uint32_t rank = x ? tdl_operand_get_desc(x)->rank : 0;
+    const uint32_t rank = tdl_kit_rank(x);
     int32_t k;
 
     if (!x || !tflite_read_ints(im, op, 1, 1, &k))
@@ -236,10 +234,10 @@ static bool add_top_k(struct tflite_import *im, const struct tflite_op *op)
         return tdl_kit_lacks(&im->kit, "the %d largest of %u dimensions", k, rank);
     indices = tdl_builder_top_k(im->builder, x, rank - 1,
                                 &(struct tdl_top_k_params){.count = (uint32_t)k});
-    if (!indices || !tflite_set_output_at(
-                        im, op, 0, tdl_builder_gather_elements(im->builder, x, indices, rank - 1)))
+    if (!indices ||
+        !tflite_give_at(im, op, 0, tdl_builder_gather_elements(im->builder, x, indices, rank - 1)))
         return false;
-    return op->output_count < 2 || tflite_set_output_at(im, op, 1, indices);
+    return op->output_count < 2 || tflite_give_at(im, op, 1, indices);
 }
 
 #define MAX_CLASSES 65536
@@ -276,7 +274,7 @@ static bool add_one_hot(struct tflite_import *im, const struct tflite_op *op)
     for (uint32_t i = 0; i < 4; i++)
         if (i != 1 && !(in[i] = tflite_operand(im, op->inputs[i])))
             return false;
-    const struct tdl_tensor_params *x = tdl_operand_get_desc(in[0]);
+    const struct tdl_tensor_params *x = tdl_kit_desc(in[0]);
     if (!tflite_check(im) || !tflite_read_ints(im, op, 1, 1, &depth) ||
         !tdl_kit_axis(&im->kit, axis, x->rank + 1, &along))
         return false;
@@ -292,7 +290,7 @@ static bool add_one_hot(struct tflite_import *im, const struct tflite_op *op)
     classes = count_up(im, &ones, (uint32_t)depth);
     in[0] = classes ? tdl_builder_reshape(im->builder, in[0], ones.rank, shape) : NULL;
     in[0] = in[0] ? tdl_builder_equal(im->builder, in[0], classes) : NULL;
-    return in[0] && tflite_set_output(im, op, tdl_builder_where(im->builder, in[0], in[2], in[3]));
+    return in[0] && tflite_give(im, op, tdl_builder_where(im->builder, in[0], in[2], in[3]));
 }
 
 /* ---------------------------------------------------------- blocks and batches */
@@ -301,7 +299,7 @@ static bool add_one_hot(struct tflite_import *im, const struct tflite_op *op)
 static struct tdl_operand *put_border(struct tflite_import *im, struct tdl_operand *x,
                                       const int32_t *border, uint32_t spatial, bool cut)
 {
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     struct tdl_slice_params slice = {0};
     struct tdl_pad_params pad = {0};
 
@@ -325,7 +323,7 @@ static struct tdl_operand *put_border(struct tflite_import *im, struct tdl_opera
 static struct tdl_operand *exchange(struct tflite_import *im, struct tdl_operand *x,
                                     const int32_t *block, uint32_t spatial, bool back)
 {
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     uint32_t apart[TDL_MAX_RANK], order[TDL_MAX_RANK], shape[TDL_MAX_RANK];
     const uint32_t rank = in->rank, more = rank + spatial;
     uint32_t blocks = 1;
@@ -379,7 +377,7 @@ static bool add_batches_of_blocks(struct tflite_import *im, const struct tflite_
     const bool back = op->row->code == TFLITE_BATCH_TO_SPACE_ND;
     int32_t block[TDL_MAX_RANK], border[2 * TDL_MAX_RANK];
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     uint32_t spatial;
 
     if (!x || !tflite_read_list(im, op, 1, TDL_MAX_RANK, block, &spatial) ||
@@ -392,12 +390,12 @@ static bool add_batches_of_blocks(struct tflite_import *im, const struct tflite_
                              spatial, in->rank);
     if (!back && !(x = put_border(im, x, border, spatial, false)))
         return false;
-    if (!check_blocks(im, tdl_operand_get_desc(x), block, spatial, back))
+    if (!check_blocks(im, tdl_kit_desc(x), block, spatial, back))
         return false;
     x = exchange(im, x, block, spatial, back);
     if (x && back)
         x = put_border(im, x, border, spatial, true);
-    return tflite_set_output(im, op, x);
+    return tflite_give(im, op, x);
 }
 
 const struct tflite_op_row tflite_rows_slice[] = {

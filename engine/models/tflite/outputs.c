@@ -41,8 +41,8 @@ static bool check_shape(struct tflite_import *im, int32_t index,
                        shape_text(tensor->rank, tensor->shape, file), index, tensor->name);
 }
 
-bool tflite_set_output_at(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
-                          struct tdl_operand *operand)
+bool tflite_give_at(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
+                    struct tdl_operand *operand)
 {
     const int32_t index = op->outputs[number];
     const struct tdl_tensor_params *desc;
@@ -53,7 +53,7 @@ bool tflite_set_output_at(struct tflite_import *im, const struct tflite_op *op, 
         return false;
     if (!tflite_dtype(&tensor, &dtype))
         return tflite_fail_type(im, index, &tensor);
-    desc = tdl_operand_get_desc(operand);
+    desc = tdl_kit_desc(operand);
     if (desc->dtype != dtype)
         return tdl_kit_lacks(
             &im->kit, "the operator gives %s, the file says %s%s for tensor %d '%.80s'",
@@ -67,8 +67,7 @@ bool tflite_set_output_at(struct tflite_import *im, const struct tflite_op *op, 
     return check_shape(im, index, desc, &tensor);
 }
 
-bool tflite_set_output(struct tflite_import *im, const struct tflite_op *op,
-                       struct tdl_operand *operand)
+bool tflite_give(struct tflite_import *im, const struct tflite_op *op, struct tdl_operand *operand)
 {
-    return tflite_set_output_at(im, op, 0, operand);
+    return tflite_give_at(im, op, 0, operand);
 }

@@ -209,8 +209,8 @@ static bool import_input(struct tflite_import *im, uint32_t number, struct tdl_k
     if (!tdl_kit_bind(&im->kit, &in, &desc, open))
         return false;
     x = said ? tdl_kit_fill(&im->kit, &desc, said->value)
-             : tdl_model_input(im->builder, im->source, in.name, &desc);
-    if (x && tdl_operand_get_desc(x)->dtype != in.dtype)
+             : tdl_model_input(im->builder, im->kit.source, in.name, &desc);
+    if (x && tdl_kit_desc(x)->dtype != in.dtype)
         x = tdl_builder_cast(im->builder, x, in.dtype);
     return (im->values[index].operand = x) != NULL;
 }
@@ -252,7 +252,6 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
 {
     struct tflite_import im = {.kit = tdl_kit_begin(builder, source),
                                .builder = builder,
-                               .source = source,
                                .fb = {.data = source->data, .size = source->size}};
     bool ok = open_model(&im) && import_inputs(&im);
     for (uint32_t i = 0; ok && i < im.operators.count; i++)

@@ -37,7 +37,6 @@ struct tflite_value {
 struct tflite_import {
     struct tdl_kit kit;
     struct tdl_builder *builder; /* the kit's */
-    const struct tdl_model_source *source;
     struct tdl_flatbuffer fb;
     struct tdl_fb_vector codes, buffers, tensors, operators;
     struct tdl_fb_vector inputs, outputs;
@@ -79,7 +78,7 @@ struct tflite_op {
     int32_t inputs[TFLITE_MAX_ARGS], outputs[TFLITE_MAX_ARGS];
 };
 
-/* `add` ends in tflite_set_output(). A custom operator is found by its name. */
+/* `add` ends in tflite_give(). A custom operator is found by its name. */
 struct tflite_op_row {
     TDL_KIT_ROW(bool (*add)(struct tflite_import *im, const struct tflite_op *op));
     uint8_t code;    /* enum tflite_code */
@@ -127,11 +126,10 @@ bool tflite_densify(struct tflite_import *im, const struct tdl_fb_table *sparsit
 bool tflite_integers(const struct tflite_tensor *constant, int64_t *out);
 /* Makes `operand` (NULL after a builder's error) the operator's output `number`,
  * after a check of its type and shape against the file's. */
-bool tflite_set_output_at(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
-                          struct tdl_operand *operand);
+bool tflite_give_at(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
+                    struct tdl_operand *operand);
 /* Checks the one output. */
-bool tflite_set_output(struct tflite_import *im, const struct tflite_op *op,
-                       struct tdl_operand *operand);
+bool tflite_give(struct tflite_import *im, const struct tflite_op *op, struct tdl_operand *operand);
 /* A tensor that nothing was made of yet; false with the builder in error. */
 bool tflite_is_new(struct tflite_import *im, int32_t index, const struct tflite_tensor *tensor);
 /* Memory for what is made of a constant, owned by the builder; *out_found says
