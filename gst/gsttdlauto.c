@@ -40,13 +40,13 @@ static gboolean follow_ladder(GstTdlFilter *self)
 
 /* One that is to do more must not hold up what works well; one that is to do less is wanted at
  * once. */
-static guint wish(GstTdlFilter *self, gint rung)
+static guint request_rung(GstTdlFilter *self, gint rung)
 {
     struct tdl_frame frame = { 0 };
 
     if (self->in.info.finfo)
         gst_tdl_caps_frame(&self->in.info, &frame);
-    return gst_tdl_reload_wish_rung(&self->reload, rung, rung > self->ladder.at, &frame);
+    return gst_tdl_reload_request_rung(&self->reload, rung, rung > self->ladder.at, &frame);
 }
 
 static void judge_ladder(GstTdlFilter *self, const struct gst_tdl_strain *strain)
@@ -66,7 +66,7 @@ static void judge_ladder(GstTdlFilter *self, const struct gst_tdl_strain *strain
                     gst_tdl_rung_name(rung), self->ladder.reason, strain->duration / 1e6,
                     strain->cost.frame / 1e6, gst_tdl_rung_name(self->ladder.at),
                     (strain->cost.picture + strain->cost.network) / 1e6);
-    self->try_serial = wish(self, rung);
+    self->try_serial = request_rung(self, rung);
 }
 
 /* A smaller model comes before an interval. */
@@ -78,12 +78,12 @@ static void judge_interval(GstTdlFilter *self, gboolean late)
 
     if (self->on_ladder && gst_tdl_ladder_can_fall(&self->ladder))
         live.max_interval =
-            MIN(live.max_interval, gst_tdl_load_interval(&session->effort.load, &live));
-    reason = gst_tdl_load_judge(&session->effort.load, &live, &session->effort.cost,
+            MIN(live.max_interval, gst_tdl_load_interval(&session->usage.load, &live));
+    reason = gst_tdl_load_judge(&session->usage.load, &live, &session->usage.cost,
                                 session->stream.interval, late);
     if (reason)
         gst_tdl_report_load(GST_ELEMENT(self),
-                            gst_tdl_load_interval(&session->effort.load, &self->active), reason);
+                            gst_tdl_load_interval(&session->usage.load, &self->active), reason);
 }
 
 void gst_tdl_auto_weigh(GstTdlFilter *self)
@@ -101,7 +101,7 @@ void gst_tdl_auto_weigh(GstTdlFilter *self)
     }
     gst_tdl_session_strain(self->session, &self->active, late, &strain);
     if (due)
-        gst_tdl_session_tell_load(self->session, &strain);
+        gst_tdl_session_publish_load(self->session, &strain);
     /* A processor's frames may take all its time: that is known when some have been. */
     if (self->on_ladder && (due || !is_processor(self->session)))
         judge_ladder(self, &strain);
@@ -112,12 +112,12 @@ void gst_tdl_auto_weigh(GstTdlFilter *self)
 static void stay(GstTdlFilter *self, guint serial)
 {
     if (serial != self->try_serial)
-        wish(self, self->ladder.at);
+        request_rung(self, self->ladder.at);
     else
         gst_tdl_reload_keep_rung(&self->reload, self->ladder.at);
 }
 
-gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_loaded *loaded)
+gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_reload_result *loaded)
 {
     const gint before = self->ladder.at;
     struct gst_tdl_infer *infer = loaded->infer;
@@ -127,7 +127,7 @@ gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_loaded *lo
     if (!self->on_ladder || infer->choice.rung != self->ladder.wanted ||
         infer->choice.rung == self->ladder.at) /* a property was set */
         return TRUE;
-    if (!self->session->effort.cost.network) /* else those of before it was loaded */
+    if (!self->session->usage.cost.network) /* else those of before it was loaded */
         gst_tdl_session_measure(self->session);
     gst_tdl_session_strain(self->session, &self->active, FALSE, &strain);
     admits = gst_tdl_ladder_admits(&self->ladder, infer->choice.rung, infer->network_ns, &strain);
@@ -143,7 +143,7 @@ gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_loaded *lo
         infer->network_ns = self->ladder.least[infer->choice.rung];
     if (admits) { /* before the others' are judged */
         strain.cost.network = infer->network_ns;
-        gst_tdl_session_tell_load(self->session, &strain);
+        gst_tdl_session_publish_load(self->session, &strain);
     }
     return admits;
 }

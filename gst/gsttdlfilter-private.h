@@ -3,7 +3,7 @@
 #ifndef GST_TDL_FILTER_PRIVATE_H
 #define GST_TDL_FILTER_PRIVATE_H
 
-#include "loading/gsttdlfirst.h"
+#include "loading/gsttdlfirstload.h"
 #include "frame/gsttdldiscontinuity.h"
 #include "gsttdlfilter.h"
 #include "gsttdlmaskpad.h"
@@ -20,7 +20,7 @@ struct _GstTdlFilter {
     struct gst_tdl_video in, out;
     struct gst_tdl_report report;
     struct gst_tdl_misfits misfits;
-    struct gst_tdl_discontinuity cut;
+    struct gst_tdl_discontinuity discontinuity;
     struct gst_tdl_overlap overlap;
     GString *export_reason; /* why the path is no better */
     struct gst_tdl_mask_pad mask;
@@ -31,7 +31,7 @@ struct _GstTdlFilter {
 
     struct gst_tdl_ladder ladder; /* of model=auto, where */
     gboolean on_ladder;           /* … that is so */
-    guint try_serial;             /* of the wish for who is wanted */
+    guint try_serial;             /* of the request for the rung that is tried */
 
     gint late; /* by QoS events, since it was looked at; atomic */
 
@@ -52,7 +52,7 @@ struct _GstTdlFilter {
     const gchar *import_path, *export_path;
 
     struct gst_tdl_vulkan vulkan;         /* what the neighbours share; has a lock of its own */
-    struct gst_tdl_first_load begin;      /* compiles the first network; likewise */
+    struct gst_tdl_first_load first_load; /* compiles the first network; likewise */
     struct gst_tdl_batch_slot batch_slot; /* among streams that share the network; likewise */
 };
 
@@ -69,7 +69,7 @@ void gst_tdl_filter_note_output(GstTdlFilter *self);
  * as the next two (gsttdlauto.c). */
 void gst_tdl_auto_weigh(GstTdlFilter *self);
 /* Whether a network that was loaded is to take over. */
-gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_loaded *loaded);
+gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_reload_result *loaded);
 /* It has. */
 void gst_tdl_auto_took(GstTdlFilter *self);
 /* It could not be loaded. */

@@ -30,7 +30,7 @@ GST_ELEMENT_REGISTER_DEFINE(tdlfilter, "tdlfilter", GST_RANK_NONE, GST_TYPE_TDL_
 
 /* -------------------------------------------------------------- properties */
 
-static guint first_own_property; /* of enum gst_tdl_readonly */
+static guint first_own_property; /* of enum gst_tdl_report_property */
 
 void gst_tdl_filter_adopt(GstTdlFilter *self)
 {
@@ -71,9 +71,9 @@ static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue 
     else if (effect == GST_TDL_RENEGOTIATE || effect == GST_TDL_OTHER_OUTPUT)
         gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
     if (effect == GST_TDL_MODEL || effect == GST_TDL_OTHER_OUTPUT)
-        gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_MODEL);
+        gst_tdl_reload_request(&self->reload, GST_TDL_RELOAD_MODEL);
     else if (effect == GST_TDL_PICTURE)
-        gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_PICTURE);
+        gst_tdl_reload_request(&self->reload, GST_TDL_RELOAD_PICTURE);
     if (later)
         gst_tdl_error_post(self, GST_MESSAGE_WARNING, later);
 }
@@ -202,7 +202,7 @@ static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
     GstTdlFilter *self = GST_TDL_FILTER(base);
     struct gst_tdl_session *session;
 
-    gst_tdl_first_load_stop(&self->begin);
+    gst_tdl_first_load_stop(&self->first_load);
     gst_tdl_reload_stop(&self->reload);
     gst_tdl_mask_pad_stop(&self->mask);
     gst_tdl_meta_stop(&self->meta);
@@ -257,13 +257,13 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
         return FALSE;
     }
     session->compile = (struct tdl_compile_params){ .progress = gst_tdl_first_load_goes_on,
-                                                    .progress_data = &self->begin };
+                                                    .progress_data = &self->first_load };
     self->batch_slot = (struct gst_tdl_batch_slot){ 0 };
     session->batch_slot = &self->batch_slot;
     self->report = (struct gst_tdl_report){ 0 };
     self->misfits = (struct gst_tdl_misfits){ 0 };
     g_atomic_int_set(&self->late, FALSE);
-    gst_tdl_discontinuity_init(&self->cut);
+    gst_tdl_discontinuity_init(&self->discontinuity);
     GST_OBJECT_LOCK(self);
     self->session = session;
     self->hinted = self->refused = FALSE;
@@ -273,8 +273,8 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->stats = (struct gst_tdl_stats){ 0 };
     GST_OBJECT_UNLOCK(self);
     gst_tdl_filter_tell_paths(self, "none", "none");
-    loads = gst_tdl_first_load_start(&self->begin, session->device, &sources) &&
-            gst_tdl_first_load_wait_model(&self->begin, MODEL_PATIENCE) >= GST_FLOW_OK;
+    loads = gst_tdl_first_load_start(&self->first_load, session->device, &sources) &&
+            gst_tdl_first_load_wait_model(&self->first_load, MODEL_PATIENCE) >= GST_FLOW_OK;
     gst_tdl_sources_clear(&sources);
     if (!loads)
         gst_tdl_filter_stop(base);
@@ -298,7 +298,7 @@ static void gst_tdl_filter_loaded(GstElement *element, struct gst_tdl_infer *inf
     GST_OBJECT_UNLOCK(self);
 }
 
-/* … and its network; wishes for another one are taken on. */
+/* The network is compiled, too: from now on requests for another one are served. */
 static void gst_tdl_filter_compiled(GstElement *element)
 {
     GstTdlFilter *self = GST_TDL_FILTER(element);
@@ -318,7 +318,7 @@ static GstStateChangeReturn gst_tdl_filter_change_state(GstElement *element,
     if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED)
         gst_tdl_batch_slot_rest(&self->batch_slot);
     if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-        gst_tdl_first_load_cancel(&self->begin);
+        gst_tdl_first_load_cancel(&self->first_load);
         gst_tdl_batch_slot_set_flushing(&self->batch_slot, TRUE);
         GST_OBJECT_LOCK(self);
         session = self->session; /* which goes in this thread */
@@ -354,7 +354,7 @@ static void gst_tdl_filter_finalize(GObject *object)
     gst_tdl_mask_pad_finish(&GST_TDL_FILTER(object)->mask);
     gst_tdl_settings_finish(&GST_TDL_FILTER(object)->settings);
     gst_tdl_vulkan_finish(&GST_TDL_FILTER(object)->vulkan);
-    gst_tdl_first_load_finish(&GST_TDL_FILTER(object)->begin);
+    gst_tdl_first_load_finish(&GST_TDL_FILTER(object)->first_load);
     gst_tdl_device_expect(-1);
     g_string_free(GST_TDL_FILTER(object)->export_reason, TRUE);
     G_OBJECT_CLASS(gst_tdl_filter_parent_class)->finalize(object);
@@ -413,7 +413,7 @@ static void gst_tdl_filter_init(GstTdlFilter *self)
     self->active = self->settings.live;
     self->export_reason = g_string_new(NULL);
     gst_tdl_vulkan_init(&self->vulkan);
-    gst_tdl_first_load_init(&self->begin, GST_ELEMENT(self), &begin_calls);
+    gst_tdl_first_load_init(&self->first_load, GST_ELEMENT(self), &begin_calls);
     gst_tdl_session_abilities(NULL, &self->abilities);
     self->import_path = self->export_path = "none";
     gst_tdl_mask_pad_init(&self->mask, GST_BASE_TRANSFORM(self));

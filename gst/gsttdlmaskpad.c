@@ -302,7 +302,7 @@ static gboolean choose_pool(struct gst_tdl_mask_pad *mask, GstPad *pad,
         gst_query_parse_nth_allocation_pool(query, 0, &mask->pool, NULL, NULL, NULL);
     }
     gst_query_unref(query);
-    if (path == gst_tdl_export_pool && !may_copy)
+    if (path == gst_tdl_export_pool_path && !may_copy)
         *error = gst_tdl_report_output_error(path, reason->str);
     return path && !*error && gst_buffer_pool_set_active(mask->pool, TRUE);
 }

@@ -52,7 +52,7 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
     gboolean grows, known;
 
     /* What can be shown follows from the model. */
-    known = gst_tdl_first_load_wait_model(&self->begin, -1) == GST_FLOW_OK;
+    known = gst_tdl_first_load_wait_model(&self->first_load, -1) == GST_FLOW_OK;
     GST_OBJECT_LOCK(self); /* the tilings are the session's */
     grows = self->active.mode == GST_TDL_MODE_PICTURE;
     result = gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps,
@@ -104,8 +104,8 @@ static gboolean check_size(GstTdlFilter *self, const GstVideoInfo *info, GError 
 {
     const struct tdl_device_info *device = tdl_context_device(self->session->device->context);
     struct tdl_frame frame;
-    gsize size = tdl_frame_layout(&frame, gst_tdl_format(GST_VIDEO_INFO_FORMAT(info)), info->width,
-                                  info->height, 64);
+    gsize size = tdl_frame_layout(&frame, gst_tdl_caps_format(GST_VIDEO_INFO_FORMAT(info)),
+                                  info->width, info->height, 64);
 
     if (size && size <= device->max_buffer_bytes)
         return TRUE;
@@ -189,7 +189,7 @@ static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
     const gchar *path;
 
     path = gst_tdl_export_decide(self->session, query, &self->out, self->export_reason, &error);
-    if (path == gst_tdl_export_pool && self->active.require_zero_copy &&
+    if (path == gst_tdl_export_pool_path && self->active.require_zero_copy &&
         self->in.memory != GST_TDL_MEMORY_SYSTEM)
         error = gst_tdl_report_output_error(path, self->export_reason->str);
     if (error) {

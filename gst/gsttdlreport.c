@@ -4,7 +4,7 @@
 GST_DEBUG_CATEGORY_STATIC(performance);
 
 void gst_tdl_report_fallback(struct gst_tdl_report *report, GstElement *element,
-                             enum gst_tdl_side side, const gchar *path, const gchar *reason)
+                             enum gst_tdl_report_side side, const gchar *path, const gchar *reason)
 {
     const gchar *name = side == GST_TDL_INPUT ? "input" : "output";
 

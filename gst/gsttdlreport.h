@@ -6,16 +6,16 @@
 
 #include "frame/gsttdlsession.h"
 
-enum gst_tdl_side { GST_TDL_INPUT = 0, GST_TDL_OUTPUT };
+enum gst_tdl_report_side { GST_TDL_INPUT = 0, GST_TDL_OUTPUT };
 
 struct gst_tdl_report {
-    gboolean said[2]; /* by enum gst_tdl_side, since the last start */
+    gboolean said[2]; /* by enum gst_tdl_report_side, since the last start */
 };
 
 /* A warning in the log and an element message "tdl-fallback" with the strings
  * side ("input", "output"), path and reason; the first time only. */
 void gst_tdl_report_fallback(struct gst_tdl_report *report, GstElement *element,
-                             enum gst_tdl_side side, const gchar *path, const gchar *reason);
+                             enum gst_tdl_report_side side, const gchar *path, const gchar *reason);
 
 /* The error that require-zero-copy makes of an output in CPU memory. */
 GError *gst_tdl_report_output_error(const gchar *path, const gchar *reason);
@@ -31,7 +31,7 @@ void gst_tdl_report_load(GstElement *element, guint interval, const gchar *reaso
 void gst_tdl_report_model(GstElement *element, const gchar *model, const gchar *reason);
 
 /* Read-only properties, in the order of their ids. */
-enum gst_tdl_readonly {
+enum gst_tdl_report_property {
     GST_TDL_READONLY_IMPORT_PATH,
     GST_TDL_READONLY_EXPORT_PATH,
     GST_TDL_READONLY_STATS

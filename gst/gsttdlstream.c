@@ -112,7 +112,7 @@ static const struct gst_tdl_person *find_person(GstTdlFilter *self)
     GST_OBJECT_LOCK(self);
     if (info->finfo)
         self->settings.sources.aspect =
-            gst_tdl_pixel_aspect(info) * (gdouble)info->width / info->height;
+            gst_tdl_work_pixel_aspect(info) * (gdouble)info->width / info->height;
     person = gst_tdl_model_person(&self->settings.sources);
     GST_OBJECT_UNLOCK(self);
     return self->session->infer->choice.person ? person : NULL;
@@ -131,8 +131,8 @@ static struct gst_tdl_infer *load_fitted(GstTdlFilter *self, enum gst_tdl_output
     GST_OBJECT_UNLOCK(self);
     sources.output = output;
     sources.rung = MAX(rung, GST_TDL_RUNG_PERSON); /* another one may be tried just now */
-    infer =
-        gst_tdl_fitted_load(self->session->device->context, &sources, size, &self->begin, error);
+    infer = gst_tdl_fitted_load(self->session->device->context, &sources, size, &self->first_load,
+                                error);
     gst_tdl_sources_clear(&sources);
     return infer;
 }
@@ -165,7 +165,7 @@ static gboolean take_infer(GstTdlFilter *self, struct gst_tdl_infer *infer)
 /* What was loaded meanwhile, before caps are agreed on, as these may follow from it. */
 static void take_loaded(GstTdlFilter *self)
 {
-    struct gst_tdl_loaded loaded = gst_tdl_reload_take(&self->reload);
+    struct gst_tdl_reload_result loaded = gst_tdl_reload_take(&self->reload);
 
     if (loaded.has_picture)
         gst_tdl_session_take_picture(self->session, loaded.picture);
@@ -189,7 +189,7 @@ static void take_loaded(GstTdlFilter *self)
 /* Wait for the first network. */
 static GstFlowReturn wait_for_network(GstTdlFilter *self)
 {
-    GstFlowReturn flow = gst_tdl_first_load_wait(&self->begin);
+    GstFlowReturn flow = gst_tdl_first_load_wait(&self->first_load);
 
     if (flow == GST_FLOW_OK && !self->session->ready) {
         gst_tdl_session_set_ready(self->session);
@@ -399,7 +399,7 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
 static GstFlowReturn pass(GstTdlFilter *self, GstBuffer *input, GstBuffer *passed)
 {
     if (!self->in.info.finfo ||
-        gst_tdl_format(GST_VIDEO_INFO_FORMAT(&self->in.info)) == TDL_FORMAT_UNKNOWN ||
+        gst_tdl_caps_format(GST_VIDEO_INFO_FORMAT(&self->in.info)) == TDL_FORMAT_UNKNOWN ||
         !gst_tdl_misfit_meta_fits(&self->in, input))
         return GST_FLOW_OK;
     return compose(self, input, NULL, passed);
@@ -409,7 +409,7 @@ static GstFlowReturn pass(GstTdlFilter *self, GstBuffer *input, GstBuffer *passe
 static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input, GstBuffer *passed)
 {
     GError *error = NULL;
-    enum gst_tdl_verdict verdict = GST_TDL_TAKE;
+    enum gst_tdl_misfit_verdict verdict = GST_TDL_TAKE;
 
     if (self->active.mode == GST_TDL_MODE_PASSTHROUGH) {
         if (self->active.presence || gst_tdl_mask_pad_exists(&self->mask) ||
@@ -417,7 +417,7 @@ static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input, GstBuffer *pass
             return pass(self, input, passed);
         if (self->session) {
             tell_presence(self); /* which forgets what was seen before */
-            gst_tdl_session_tell_load(self->session, NULL);
+            gst_tdl_session_publish_load(self->session, NULL);
         }
         return GST_FLOW_OK;
     }
@@ -433,9 +433,9 @@ static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input, GstBuffer *pass
 
 /* A frame that does not follow the one before wears no mask of before: what is
  * to be hidden would show in the old outline. */
-static void find_cut(GstTdlFilter *self, GstBuffer *input)
+static void find_discontinuity(GstTdlFilter *self, GstBuffer *input)
 {
-    if (gst_tdl_discontinuity_before(&self->cut, GST_BUFFER_PTS(input)))
+    if (gst_tdl_discontinuity_before(&self->discontinuity, GST_BUFFER_PTS(input)))
         gst_tdl_session_discontinue(self->session, TRUE);
     else if (GST_BUFFER_IS_DISCONT(input))
         gst_tdl_session_discontinue(self->session, FALSE);
@@ -467,7 +467,7 @@ static GstFlowReturn submit_input_buffer(GstBaseTransform *base, gboolean is_dis
     if (self->session->ready)
         take_loaded(self);
     activate(self);
-    find_cut(self, input);
+    find_discontinuity(self, input);
     if (self->active.mode == GST_TDL_MODE_PASSTHROUGH && gst_tdl_meta_wanted(&self->active))
         passed = gst_tdl_meta_copy(input);
     else
@@ -492,14 +492,14 @@ static GstFlowReturn submit_input_buffer(GstBaseTransform *base, gboolean is_dis
 /* Frames that a device made go on in memory for the CPU. */
 static gboolean falls_back(GstTdlFilter *self)
 {
-    return self->export_path == gst_tdl_export_pool && self->session->importer.gpu;
+    return self->export_path == gst_tdl_export_pool_path && self->session->importer.gpu;
 }
 
 static GstFlowReturn report(GstTdlFilter *self)
 {
     const struct gst_tdl_importer *importer = &self->session->importer;
 
-    if (importer->path == gst_tdl_import_copy)
+    if (importer->path == gst_tdl_import_copy_path)
         gst_tdl_report_fallback(&self->report, GST_ELEMENT(self), GST_TDL_INPUT, importer->path,
                                 importer->declined);
     if (!falls_back(self))
@@ -544,7 +544,7 @@ static void end(GstTdlFilter *self)
     enum tdl_result r = gst_tdl_session_drain(self->session);
     GError *error = NULL;
 
-    gst_tdl_session_tell_load(self->session, NULL);
+    gst_tdl_session_publish_load(self->session, NULL);
     tell_presence(self);
     GST_OBJECT_LOCK(self);
     gst_tdl_session_get_stats(self->session, &self->active, &self->stats);
@@ -572,7 +572,7 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
     gst_tdl_mask_pad_event(&self->mask, self->session, event);
     switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_CAPS:
-        if (gst_tdl_first_load_wait_model(&self->begin, -1) != GST_FLOW_OK) {
+        if (gst_tdl_first_load_wait_model(&self->first_load, -1) != GST_FLOW_OK) {
             gst_event_unref(event);
             return FALSE;
         }
@@ -581,11 +581,11 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
         activate(self);
         break;
     case GST_EVENT_FLUSH_START:
-        gst_tdl_first_load_set_flushing(&self->begin, TRUE);
+        gst_tdl_first_load_set_flushing(&self->first_load, TRUE);
         gst_tdl_batch_slot_set_flushing(&self->batch_slot, TRUE);
         break;
     case GST_EVENT_FLUSH_STOP:
-        gst_tdl_first_load_set_flushing(&self->begin, FALSE);
+        gst_tdl_first_load_set_flushing(&self->first_load, FALSE);
         gst_tdl_batch_slot_set_flushing(&self->batch_slot, FALSE);
         /* fall through */
     case GST_EVENT_STREAM_START:
@@ -594,7 +594,7 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
         break;
     case GST_EVENT_SEGMENT:
     case GST_EVENT_GAP:
-        gst_tdl_discontinuity_init(&self->cut);
+        gst_tdl_discontinuity_init(&self->discontinuity);
         gst_tdl_session_discontinue(self->session, TRUE);
         break;
     case GST_EVENT_EOS:

@@ -36,7 +36,7 @@ static gpointer go(gpointer data)
     return NULL;
 }
 
-gboolean gst_tdl_run_detached(const gchar *name, void (*run)(gpointer data), gpointer data,
+gboolean gst_tdl_detached_run(const gchar *name, void (*run)(gpointer data), gpointer data,
                               GDestroyNotify destroy, gint64 timeout_us)
 {
     struct task *task = g_new0(struct task, 1);

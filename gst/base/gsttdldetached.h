@@ -9,7 +9,7 @@
 /* Run `run(data)` and wait for its end, but no longer than `timeout_us`.
  * TRUE: it has ended, `data` is the caller's as before. FALSE: it goes on, and
  * `data` is its own: `destroy(data)` follows when it ends, if ever. */
-gboolean gst_tdl_run_detached(const gchar *name, void (*run)(gpointer data), gpointer data,
+gboolean gst_tdl_detached_run(const gchar *name, void (*run)(gpointer data), gpointer data,
                               GDestroyNotify destroy, gint64 timeout_us);
 
 #endif

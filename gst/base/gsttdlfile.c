@@ -72,7 +72,7 @@ gboolean gst_tdl_file_check(const gchar *path, GError **error)
     gboolean ok;
 
     look->path = g_strdup(path);
-    if (!gst_tdl_run_detached("tdl-file", look_at, look, look_free, ANSWER_TIMEOUT)) {
+    if (!gst_tdl_detached_run("tdl-file", look_at, look, look_free, ANSWER_TIMEOUT)) {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
                     "the file system does not answer, and it is given up. Copy the file to a disk "
                     "of this machine.");

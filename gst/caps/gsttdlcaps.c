@@ -52,7 +52,7 @@ static gint index_of(GstVideoFormat format)
     return -1;
 }
 
-enum tdl_format gst_tdl_format(GstVideoFormat format)
+enum tdl_format gst_tdl_caps_format(GstVideoFormat format)
 {
     gint i = index_of(format);
 
@@ -61,7 +61,7 @@ enum tdl_format gst_tdl_format(GstVideoFormat format)
 
 /* --------------------------------------------------------------------- DRM */
 
-guint32 gst_tdl_drm_fourcc(GstVideoFormat format)
+guint32 gst_tdl_caps_drm_fourcc(GstVideoFormat format)
 {
     gint i = index_of(format);
     const gchar *name = i < 0 ? NULL : formats[i].drm;
@@ -69,7 +69,8 @@ guint32 gst_tdl_drm_fourcc(GstVideoFormat format)
     return name ? GST_MAKE_FOURCC(name[0], name[1], name[2], name[3]) : 0;
 }
 
-gboolean gst_tdl_drm_parse(const gchar *text, GstVideoFormat *out_format, guint64 *out_modifier)
+gboolean gst_tdl_caps_parse_drm(const gchar *text, GstVideoFormat *out_format,
+                                guint64 *out_modifier)
 {
     const gchar *colon = text ? strchr(text, ':') : NULL;
     gsize length = colon ? (gsize)(colon - text) : text ? strlen(text) : 0;
@@ -126,7 +127,7 @@ static guint read_format(const gchar *text, gboolean drm, GstPadDirection direct
 
     if (!drm)
         return text ? bit_of(gst_video_format_from_string(text)) : 0;
-    if (!gst_tdl_drm_parse(text, &format, &modifier))
+    if (!gst_tdl_caps_parse_drm(text, &format, &modifier))
         return 0;
     if (modifier != GST_TDL_LINEAR && !is_tiling(abilities, direction, format, modifier))
         return 0;
@@ -542,8 +543,9 @@ gboolean gst_tdl_video_from_caps(const GstCaps *caps, struct gst_tdl_video *out_
                                           : GST_TDL_MEMORY_DMA_BUF;
     if (style != DMA_DRM)
         return gst_video_info_from_caps(&out_video->info, caps);
-    if (!gst_tdl_drm_parse(gst_structure_get_string(gst_caps_get_structure(caps, 0), "drm-format"),
-                           &format, &out_video->modifier))
+    if (!gst_tdl_caps_parse_drm(
+            gst_structure_get_string(gst_caps_get_structure(caps, 0), "drm-format"), &format,
+            &out_video->modifier))
         return FALSE;
     plain = gst_caps_copy(caps);
     gst_caps_set_simple(plain, "format", G_TYPE_STRING, gst_video_format_to_string(format), NULL);
@@ -602,7 +604,7 @@ void gst_tdl_caps_frame(const GstVideoInfo *info, struct tdl_frame *out_frame)
     if (info->colorimetry.range == GST_VIDEO_COLOR_RANGE_UNKNOWN)
         full = !GST_VIDEO_FORMAT_INFO_IS_YUV(info->finfo);
     *out_frame = (struct tdl_frame){
-        .format = gst_tdl_format(GST_VIDEO_INFO_FORMAT(info)),
+        .format = gst_tdl_caps_format(GST_VIDEO_INFO_FORMAT(info)),
         .width = GST_VIDEO_INFO_WIDTH(info),
         .height = GST_VIDEO_INFO_HEIGHT(info),
         .matrix = matrix_of(info),

@@ -78,9 +78,10 @@ struct gst_tdl_video {
 gboolean gst_tdl_video_from_caps(const GstCaps *caps, struct gst_tdl_video *out_video);
 
 /* A drm-format ("NV12", "XR24:0x0100000000000002") of our formats; FALSE for others. */
-gboolean gst_tdl_drm_parse(const gchar *text, GstVideoFormat *out_format, guint64 *out_modifier);
+gboolean gst_tdl_caps_parse_drm(const gchar *text, GstVideoFormat *out_format,
+                                guint64 *out_modifier);
 /* The fourcc of one of our formats, as drm_fourcc.h counts. 0 where it has none. */
-guint32 gst_tdl_drm_fourcc(GstVideoFormat format);
+guint32 gst_tdl_caps_drm_fourcc(GstVideoFormat format);
 
 /* TRUE where `mode` makes `out` of `in`. */
 gboolean gst_tdl_caps_fit(enum gst_tdl_mode mode, GstVideoFormat in, GstVideoFormat out);
@@ -90,7 +91,7 @@ gboolean gst_tdl_caps_fit(enum gst_tdl_mode mode, GstVideoFormat in, GstVideoFor
 enum gst_tdl_mode gst_tdl_caps_mode(enum gst_tdl_mode wanted, GstVideoFormat in,
                                     GstVideoFormat out);
 
-enum tdl_format gst_tdl_format(GstVideoFormat format);
+enum tdl_format gst_tdl_caps_format(GstVideoFormat format);
 
 /* Format, size and colorimetry of a frame; its planes stay empty. */
 void gst_tdl_caps_frame(const GstVideoInfo *info, struct tdl_frame *out_frame);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlgeometry.h"
 
-gsize gst_tdl_plane_row(const GstVideoFormatInfo *format, guint plane, guint width)
+gsize gst_tdl_geometry_plane_row(const GstVideoFormatInfo *format, guint plane, guint width)
 {
     gsize bytes = 0;
 
@@ -14,12 +14,30 @@ gsize gst_tdl_plane_row(const GstVideoFormatInfo *format, guint plane, guint wid
     return bytes;
 }
 
-guint gst_tdl_plane_rows(const GstVideoFormatInfo *format, guint plane, guint height)
+guint gst_tdl_geometry_plane_rows(const GstVideoFormatInfo *format, guint plane, guint height)
 {
     for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format); c++)
         if (GST_VIDEO_FORMAT_INFO_PLANE(format, c) == plane)
             return GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(format, c, height);
     return 0;
+}
+
+#define FAR G_MAXUINT16 /* px, behind every frame */
+
+void gst_tdl_rect_unite(struct gst_tdl_rect *rect, gint64 x, gint64 y, gint64 width, gint64 height)
+{
+    guint right = CLAMP(x + width, 0, FAR), bottom = CLAMP(y + height, 0, FAR);
+    guint left = CLAMP(x, 0, FAR), top = CLAMP(y, 0, FAR);
+
+    if (left >= right || top >= bottom)
+        return;
+    if (rect->width) {
+        right = MAX(right, rect->x + rect->width);
+        bottom = MAX(bottom, rect->y + rect->height);
+        left = MIN(left, rect->x);
+        top = MIN(top, rect->y);
+    }
+    *rect = (struct gst_tdl_rect){ left, top, right - left, bottom - top };
 }
 
 /* The GPU writes words of four bytes: a quarter of a word is two pixels of
@@ -63,8 +81,8 @@ gboolean gst_tdl_video_is_part(const struct gst_tdl_video *video, GstBuffer *buf
     return TRUE;
 }
 
-void gst_tdl_frame_crop(const struct tdl_frame *frame, const GstVideoFormatInfo *format,
-                        const struct gst_tdl_rect *rect, struct tdl_frame *out_part)
+void gst_tdl_geometry_crop(const struct tdl_frame *frame, const GstVideoFormatInfo *format,
+                           const struct gst_tdl_rect *rect, struct tdl_frame *out_part)
 {
     *out_part = *frame;
     out_part->width = rect->width;

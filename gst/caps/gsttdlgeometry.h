@@ -21,6 +21,8 @@ struct gst_tdl_frames {
 /* `rect` grown to what the GPU can write by itself, and cut to the frame; FALSE
  * when it is the whole frame, or nothing of it. */
 gboolean gst_tdl_rect_align(guint width, guint height, struct gst_tdl_rect *rect);
+/* Grows `rect` until it holds the second rectangle, too; a width of 0 is an empty `rect`. */
+void gst_tdl_rect_unite(struct gst_tdl_rect *rect, gint64 x, gint64 y, gint64 width, gint64 height);
 /* A buffer with more than the caps' picture in it: the GstVideoMeta is of the
  * whole, and the crop meta says which part of that is meant, as videocrop and
  * decoders do. TRUE: `out_whole` is what lies in the buffer, `out_part` the
@@ -29,11 +31,11 @@ gboolean gst_tdl_rect_align(guint width, guint height, struct gst_tdl_rect *rect
 gboolean gst_tdl_video_is_part(const struct gst_tdl_video *video, GstBuffer *buffer,
                                struct gst_tdl_video *out_whole, struct gst_tdl_rect *out_part);
 /* The part of a frame in `rect`, on the same memory. */
-void gst_tdl_frame_crop(const struct tdl_frame *frame, const GstVideoFormatInfo *format,
-                        const struct gst_tdl_rect *rect, struct tdl_frame *out_part);
+void gst_tdl_geometry_crop(const struct tdl_frame *frame, const GstVideoFormatInfo *format,
+                           const struct gst_tdl_rect *rect, struct tdl_frame *out_part);
 
 /* Bytes of a row of plane `plane`, and its rows, for a picture of that size. */
-gsize gst_tdl_plane_row(const GstVideoFormatInfo *format, guint plane, guint width);
-guint gst_tdl_plane_rows(const GstVideoFormatInfo *format, guint plane, guint height);
+gsize gst_tdl_geometry_plane_row(const GstVideoFormatInfo *format, guint plane, guint width);
+guint gst_tdl_geometry_plane_rows(const GstVideoFormatInfo *format, guint plane, guint height);
 
 #endif

@@ -2,7 +2,7 @@
 #include "gsttdlexport.h"
 
 #include "gsttdlexporter.h"
-#include "gsttdldmabufpool.h"
+#include "gsttdlexportdmabufpool.h"
 #include "memory/gsttdlpool.h"
 
 /* Upstream needs this many buffers while the GPU holds its own. */
@@ -10,9 +10,9 @@
 /* How far upstream an element that imports dma-bufs is looked for. */
 #define MAX_HOPS 16
 
-static const struct gst_tdl_export_way *const ways[] = {
-    &gst_tdl_export_by_vulkan,  &gst_tdl_export_by_downstream,    &gst_tdl_export_by_mapping,
-    &gst_tdl_export_by_dma_buf, &gst_tdl_export_by_dma_buf_image, &gst_tdl_export_by_pool,
+static const struct gst_tdl_export_method *const methods[] = {
+    &gst_tdl_export_vulkan,  &gst_tdl_export_downstream,    &gst_tdl_export_downstream_mapped,
+    &gst_tdl_export_dma_buf, &gst_tdl_export_dma_buf_image, &gst_tdl_export_pool,
 };
 
 /* -------------------------------------------------------------------- pools */
@@ -97,15 +97,15 @@ const gchar *gst_tdl_export_decide(struct gst_tdl_session *session, GstQuery *qu
     GError *failure = NULL;
 
     g_string_truncate(reason, 0);
-    for (guint i = 0; i < G_N_ELEMENTS(ways) && !failure; i++) {
+    for (guint i = 0; i < G_N_ELEMENTS(methods) && !failure; i++) {
         const gchar *why;
 
-        if (!ways[i]->is_for(out) || (ways[i]->maps && !session->device->able.maps))
+        if (!methods[i]->is_for(out) || (methods[i]->maps && !session->device->able.maps))
             continue;
-        why = ways[i]->export(&request, &failure);
+        why = methods[i]->export(&request, &failure);
         if (!why)
-            return ways[i]->path;
-        g_string_append_printf(reason, "%s%s: %s", reason->len ? "; " : "", ways[i]->path, why);
+            return methods[i]->path;
+        g_string_append_printf(reason, "%s%s: %s", reason->len ? "; " : "", methods[i]->path, why);
         request.declined = why;
     }
     if (failure)
@@ -161,7 +161,7 @@ static gboolean upstream_imports(GstPad *pad)
 static GstBufferPool *offered_pool(const struct gst_tdl_offer *offer, GstCaps *caps, gsize size,
                                    gboolean dma_buf)
 {
-    GstBufferPool *pool = dma_buf ? gst_tdl_dma_buf_pool_new(offer->device, offer->element)
+    GstBufferPool *pool = dma_buf ? gst_tdl_export_dma_buf_pool_new(offer->device, offer->element)
                                   : gst_tdl_pool_new(offer->upload, offer->element);
     GstStructure *config = gst_buffer_pool_get_config(pool);
 
@@ -189,7 +189,7 @@ gboolean gst_tdl_export_propose(const struct gst_tdl_offer *offer, GstQuery *que
     dma_buf = offer->device->able.dma_buf_out &&
               (video.memory == GST_TDL_MEMORY_DMA_BUF || (upstream && upstream_imports(upstream)));
     size = video.info.size;
-    if (dma_buf && gst_tdl_dma_buf_layout(&video.info, TRUE))
+    if (dma_buf && gst_tdl_export_dma_buf_layout(&video.info, TRUE))
         size = video.info.size;
     if (need_pool && (dma_buf || video.memory == GST_TDL_MEMORY_SYSTEM))
         pool = offered_pool(offer, caps, size, dma_buf);

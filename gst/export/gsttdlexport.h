@@ -11,7 +11,7 @@
 #include "frame/gsttdlsession.h"
 
 /* The path of frames in memory that the CPU maps. */
-extern const gchar gst_tdl_export_pool[];
+extern const gchar gst_tdl_export_pool_path[];
 
 /* Decide which pool the output comes from and put it into `query`, an answered
  * ALLOCATION query. Returns the path, or NULL with `error`. `reason` says why

@@ -2,7 +2,7 @@
 /* Dma-bufs of ours: linear ones are written in place, into tiled ones the GPU copies. */
 #include "gsttdlexporter.h"
 
-#include "gsttdldmabufpool.h"
+#include "gsttdlexportdmabufpool.h"
 
 static gboolean is_linear(const struct gst_tdl_video *video)
 {
@@ -22,7 +22,7 @@ static const gchar *export(const struct gst_tdl_export_request *request, GError 
     if (request->video->memory == GST_TDL_MEMORY_SYSTEM)
         return "the caps agreed on are of system memory";
     if (device->able.dma_buf_out)
-        return gst_tdl_export_from(request, gst_tdl_dma_buf_pool_new(device, NULL), error);
+        return gst_tdl_export_from(request, gst_tdl_export_dma_buf_pool_new(device, NULL), error);
     g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                 "No dma-bufs for the output: %s, and the device cannot make any itself. Put "
                 "the caps video/x-raw behind tdlfilter for frames in system memory, or choose "
@@ -31,13 +31,13 @@ static const gchar *export(const struct gst_tdl_export_request *request, GError 
     return "the device makes no dma-bufs";
 }
 
-const struct gst_tdl_export_way gst_tdl_export_by_dma_buf = {
+const struct gst_tdl_export_method gst_tdl_export_dma_buf = {
     .path = "dma-buf",
     .is_for = is_linear,
     .export = export,
 };
 
-const struct gst_tdl_export_way gst_tdl_export_by_dma_buf_image = {
+const struct gst_tdl_export_method gst_tdl_export_dma_buf_image = {
     .path = "dma-buf-image",
     .is_for = is_tiled,
     .export = export,

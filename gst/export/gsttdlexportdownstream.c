@@ -141,13 +141,13 @@ static const gchar *export_mapped(const struct gst_tdl_export_request *request, 
     return export_to(request, TRUE);
 }
 
-const struct gst_tdl_export_way gst_tdl_export_by_downstream = {
+const struct gst_tdl_export_method gst_tdl_export_downstream = {
     .path = "dma-buf-downstream",
     .is_for = is_for,
     .export = export_dma_bufs,
 };
 
-const struct gst_tdl_export_way gst_tdl_export_by_mapping = {
+const struct gst_tdl_export_method gst_tdl_export_downstream_mapped = {
     .path = "downstream",
     .is_for = is_for,
     .maps = TRUE,

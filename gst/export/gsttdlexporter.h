@@ -18,7 +18,7 @@ struct gst_tdl_export_request {
     const gchar *declined; /* why the way before did; NULL: there is none */
 };
 
-struct gst_tdl_export_way {
+struct gst_tdl_export_method {
     const gchar *path; /* the property export-path */
     /* TRUE where the exporter is for these caps; the reasons of those that are not are
      * nobody's business. */
@@ -27,9 +27,9 @@ struct gst_tdl_export_way {
     /* NULL: done; else why not. */
     const gchar *(*export)(const struct gst_tdl_export_request *request, GError **error);
 };
-extern const struct gst_tdl_export_way gst_tdl_export_by_vulkan, gst_tdl_export_by_downstream,
-    gst_tdl_export_by_mapping, gst_tdl_export_by_dma_buf, gst_tdl_export_by_dma_buf_image,
-    gst_tdl_export_by_pool;
+extern const struct gst_tdl_export_method gst_tdl_export_vulkan, gst_tdl_export_downstream,
+    gst_tdl_export_downstream_mapped, gst_tdl_export_dma_buf, gst_tdl_export_dma_buf_image,
+    gst_tdl_export_pool;
 
 /* Downstream's words about its pool, or zeros; each may be NULL. The pool is the
  * caller's. */

@@ -4,7 +4,7 @@
 
 #include "memory/gsttdlpool.h"
 
-const gchar gst_tdl_export_pool[] = "pool";
+const gchar gst_tdl_export_pool_path[] = "pool";
 
 static gboolean is_for(const struct gst_tdl_video *video)
 {
@@ -16,8 +16,8 @@ static const gchar *export(const struct gst_tdl_export_request *request, GError 
     return gst_tdl_export_from(request, gst_tdl_pool_new(request->session->readback, NULL), error);
 }
 
-const struct gst_tdl_export_way gst_tdl_export_by_pool = {
-    .path = gst_tdl_export_pool,
+const struct gst_tdl_export_method gst_tdl_export_pool = {
+    .path = gst_tdl_export_pool_path,
     .is_for = is_for,
     .export = export,
 };

@@ -30,7 +30,7 @@ static const gchar *export(const struct gst_tdl_export_request *request, GError 
     return NULL;
 }
 
-const struct gst_tdl_export_way gst_tdl_export_by_vulkan = {
+const struct gst_tdl_export_method gst_tdl_export_vulkan = {
     .path = "vulkan-image",
     .is_for = is_for,
     .export = export,

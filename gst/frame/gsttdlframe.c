@@ -22,11 +22,11 @@ static gboolean is_shared(struct gst_tdl_session *session, const struct gst_tdl_
 /* Whether the run under way is done, whose mask no frame has used yet. */
 static enum tdl_result look_for_mask(const struct gst_tdl_session *session, gboolean *out_finished)
 {
-    const struct gst_tdl_course *course = &session->stream.course;
+    const struct gst_tdl_plan_state *state = &session->stream.state;
     enum tdl_result r = TDL_ERROR_TIMEOUT;
 
-    if (course->running)
-        r = tdl_context_wait(session->device->context, course->running_point, 0);
+    if (state->running)
+        r = tdl_context_wait(session->device->context, state->running_point, 0);
     *out_finished = r == TDL_OK;
     return r == TDL_ERROR_TIMEOUT ? TDL_OK : r;
 }
@@ -34,19 +34,18 @@ static enum tdl_result look_for_mask(const struct gst_tdl_session *session, gboo
 static enum tdl_result make_plan(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                  const struct gst_tdl_work *work, struct gst_tdl_plan *out_plan)
 {
-    struct gst_tdl_runs runs = {
+    struct gst_tdl_plan_network runs = {
         .kind = session->infer->model->kind,
         .in_tiles = gst_tdl_session_in_tiles(session),
-        .interval = gst_tdl_load_interval(&session->effort.load, live),
-        .may_run =
-            gst_tdl_load_may_run(&session->effort.load, live, session->stream.moment.running),
+        .interval = gst_tdl_load_interval(&session->usage.load, live),
+        .may_run = gst_tdl_load_may_run(&session->usage.load, live, session->stream.moment.running),
     };
     enum tdl_result r = TDL_OK;
 
     if (live->latency_mode == GST_TDL_LATENCY_FRESHEST)
         r = look_for_mask(session, &runs.finished);
     if (r == TDL_OK)
-        gst_tdl_plan_frame(live, &session->stream.course, &runs, &work->wanted, out_plan);
+        gst_tdl_plan_frame(live, &session->stream.state, &runs, &work->wanted, out_plan);
     return r;
 }
 
@@ -56,12 +55,12 @@ static void tell_batcher(struct gst_tdl_session *session, const struct gst_tdl_l
 {
     gboolean shared = FALSE;
 
-    if (plan->hearing == GST_TDL_HEARS_RUN || plan->hearing == GST_TDL_HEARS_ALONE)
+    if (plan->notice == GST_TDL_NOTICE_RUN || plan->notice == GST_TDL_NOTICE_ALONE)
         shared = is_shared(session, live);
-    else if (plan->hearing == GST_TDL_HEARS_REST && session->batch_slot &&
+    else if (plan->notice == GST_TDL_NOTICE_REST && session->batch_slot &&
              session->batch_slot->batcher)
         gst_tdl_batch_slot_rest(session->batch_slot);
-    if (shared && plan->hearing == GST_TDL_HEARS_RUN)
+    if (shared && plan->notice == GST_TDL_NOTICE_RUN)
         gst_tdl_plan_share(plan);
 }
 
@@ -113,11 +112,11 @@ static void note_submitted(struct gst_tdl_session *session, const struct gst_tdl
     if (!shared && !(steps & (GST_TDL_STEP_NETWORK | GST_TDL_STEP_TILES)))
         return;
     gst_tdl_infer_ran(session->infer);
-    gst_tdl_load_ran(&session->effort.load, live, session->stream.moment.running);
+    gst_tdl_load_ran(&session->usage.load, live, session->stream.moment.running);
     session->counts.network_runs++;
     if (steps & GST_TDL_STEP_TILES) /* whose mask nobody keeps */
         return;
-    session->stream.course.running_point = slot->point;
+    session->stream.state.running_point = slot->point;
     gst_tdl_presence_submitted(&session->presence, slot->point);
 }
 
@@ -177,8 +176,8 @@ static enum tdl_result process(struct gst_tdl_session *session, struct gst_tdl_s
     tell_batcher(session, live, &plan);
     r = execute(session, slot, live, work, &plan);
     if (r == TDL_OK) {
-        plan.after.running_point = session->stream.course.running_point;
-        session->stream.course = plan.after;
+        plan.after.running_point = session->stream.state.running_point;
+        session->stream.state = plan.after;
     }
     return r;
 }
@@ -198,8 +197,8 @@ static guint64 frame_bytes(const GstVideoInfo *info)
     guint64 bytes = 0;
 
     for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(info); p++)
-        bytes += (guint64)gst_tdl_plane_row(info->finfo, p, info->width) *
-                 gst_tdl_plane_rows(info->finfo, p, info->height);
+        bytes += (guint64)gst_tdl_geometry_plane_row(info->finfo, p, info->width) *
+                 gst_tdl_geometry_plane_rows(info->finfo, p, info->height);
     return bytes;
 }
 

@@ -14,7 +14,8 @@ gboolean gst_tdl_plan_watches(const struct gst_tdl_live *live, enum gst_tdl_outp
 }
 
 /* Whether any picture shows the mask. */
-static gboolean shows_mask(const struct gst_tdl_live *live, const struct gst_tdl_wanted *wanted)
+static gboolean shows_mask(const struct gst_tdl_live *live,
+                           const struct gst_tdl_plan_request *wanted)
 {
     if (wanted->pictures[GST_TDL_PICTURE_MASK] || wanted->pictures[GST_TDL_PICTURE_LABELS])
         return TRUE;
@@ -24,14 +25,15 @@ static gboolean shows_mask(const struct gst_tdl_live *live, const struct gst_tdl
 }
 
 /* Whether the frame cannot do with what those before have left. */
-static gboolean needs_own_mask(const struct gst_tdl_course *course,
-                               const struct gst_tdl_wanted *wanted, gboolean shown)
+static gboolean needs_own_mask(const struct gst_tdl_plan_state *state,
+                               const struct gst_tdl_plan_request *wanted, gboolean shown)
 {
-    return course->cut || (shown && !course->has_mask) || (wanted->tensor && wanted->tensor_due);
+    return state->discontinuity || (shown && !state->has_mask) ||
+           (wanted->tensor && wanted->tensor_due);
 }
 
 /* Is it time for the network? The interval counts frames, run or not. */
-static gboolean is_due(const struct gst_tdl_runs *runs, struct gst_tdl_plan *plan)
+static gboolean is_due(const struct gst_tdl_plan_network *runs, struct gst_tdl_plan *plan)
 {
     return ++plan->after.since_run >= runs->interval && runs->may_run;
 }
@@ -49,20 +51,21 @@ static guint run_steps(const struct gst_tdl_plan *plan)
 static void plan_exact(struct gst_tdl_plan *plan, gboolean run, gboolean shown)
 {
     plan_batch(plan, 0, GST_TDL_STEP_COMPOSE | (run ? run_steps(plan) : 0));
-    plan->hearing = run ? GST_TDL_HEARS_RUN : GST_TDL_HEARS_REST;
+    plan->notice = run ? GST_TDL_NOTICE_RUN : GST_TDL_NOTICE_REST;
     plan->new_mask = run;
     if (!run)
         return;
     plan->after.since_run = 0;
     plan->after.has_mask = shown;
-    plan->after.cut = FALSE;
+    plan->after.discontinuity = FALSE;
     plan->after.running = FALSE; /* this mask is newer than any run's before */
 }
 
-static void plan_freshest(struct gst_tdl_plan *plan, const struct gst_tdl_runs *runs, gboolean due)
+static void plan_freshest(struct gst_tdl_plan *plan, const struct gst_tdl_plan_network *runs,
+                          gboolean due)
 {
     plan_batch(plan, 0, GST_TDL_STEP_COMPOSE);
-    plan->hearing = GST_TDL_HEARS_ALONE;
+    plan->notice = GST_TDL_NOTICE_ALONE;
     plan->new_mask = plan->after.running && runs->finished;
     plan->after.running = plan->after.running && !runs->finished;
     if (!due || plan->after.running)
@@ -72,24 +75,24 @@ static void plan_freshest(struct gst_tdl_plan *plan, const struct gst_tdl_runs *
     plan->after.running = TRUE;
 }
 
-void gst_tdl_plan_frame(const struct gst_tdl_live *live, const struct gst_tdl_course *course,
-                        const struct gst_tdl_runs *runs, const struct gst_tdl_wanted *wanted,
-                        struct gst_tdl_plan *out_plan)
+void gst_tdl_plan_frame(const struct gst_tdl_live *live, const struct gst_tdl_plan_state *state,
+                        const struct gst_tdl_plan_network *runs,
+                        const struct gst_tdl_plan_request *wanted, struct gst_tdl_plan *out_plan)
 {
     const gboolean framed = wanted->pictures[GST_TDL_PICTURE_FRAME];
     const gboolean shown = shows_mask(live, wanted);
-    const gboolean own = needs_own_mask(course, wanted, shown);
+    const gboolean own = needs_own_mask(state, wanted, shown);
     gboolean due;
 
-    *out_plan = (struct gst_tdl_plan){ .watches = gst_tdl_plan_watches(live, runs->kind),
-                                       .after = *course };
+    *out_plan =
+        (struct gst_tdl_plan){ .watches = gst_tdl_plan_watches(live, runs->kind), .after = *state };
     if (framed && gst_tdl_plan_covers(live, runs->kind)) {
         plan_batch(out_plan, 0, GST_TDL_STEP_COVER);
         return;
     }
     if (framed && wanted->mode == GST_TDL_MODE_PICTURE && runs->in_tiles) {
         plan_batch(out_plan, 0, GST_TDL_STEP_TILES); /* every frame, as the network keeps none */
-        out_plan->hearing = GST_TDL_HEARS_ALONE;
+        out_plan->notice = GST_TDL_NOTICE_ALONE;
         out_plan->after.since_run = 0;
         return;
     }

@@ -32,25 +32,25 @@ enum gst_tdl_picture_kind {
 };
 
 /* Of a stream: what the frames before have left. */
-struct gst_tdl_course {
-    gboolean cut;          /* the next frame does not follow the last one */
-    gboolean has_mask;     /* the composer has one to use again */
-    guint since_run;       /* frames since the network's last run */
-    gboolean running;      /* freshest: a run was submitted, its mask not yet used; */
-    guint64 running_point; /* … when it is finished */
+struct gst_tdl_plan_state {
+    gboolean discontinuity; /* the next frame does not follow the last one */
+    gboolean has_mask;      /* the composer has one to use again */
+    guint since_run;        /* frames since the network's last run */
+    gboolean running;       /* freshest: a run was submitted, its mask not yet used; */
+    guint64 running_point;  /* … when it is finished */
 };
 
 /* The network, as far as it decides. */
-struct gst_tdl_runs {
+struct gst_tdl_plan_network {
     enum gst_tdl_output kind; /* what its output was made */
     gboolean in_tiles;        /* a frame is several runs */
     guint interval;           /* frames from one run to the next */
     gboolean may_run;         /* max-rate lets it */
-    gboolean finished;        /* the run that course.running speaks of */
+    gboolean finished;        /* the run that state.running speaks of */
 };
 
 /* What is wanted of a frame. */
-struct gst_tdl_wanted {
+struct gst_tdl_plan_request {
     gboolean pictures[GST_TDL_PICTURES];
     enum gst_tdl_mode mode; /* of the frame's picture */
     guint height;           /* of the source, px: blurs may be shares of it */
@@ -59,7 +59,7 @@ struct gst_tdl_wanted {
 };
 
 /* What a batch has, in this order. */
-enum gst_tdl_step {
+enum gst_tdl_plan_step {
     GST_TDL_STEP_COVER = 1 << 0,   /* the frame as background */
     GST_TDL_STEP_TILES = 1 << 1,   /* the network on all of them, and its pictures */
     GST_TDL_STEP_PICTURE = 1 << 2, /* the frame as the network's input */
@@ -70,16 +70,16 @@ enum gst_tdl_step {
 #define GST_TDL_STEPS_OUT (GST_TDL_STEP_COVER | GST_TDL_STEP_TILES | GST_TDL_STEP_COMPOSE)
 
 /* How the model's batcher hears of the frame. */
-enum gst_tdl_hearing {
-    GST_TDL_HEARS_NOTHING = 0,
-    GST_TDL_HEARS_RUN,   /* one comes that may be shared: gst_tdl_plan_share() if it is */
-    GST_TDL_HEARS_ALONE, /* none comes that could be, and the user is told why */
-    GST_TDL_HEARS_REST,  /* no run comes */
+enum gst_tdl_plan_notice {
+    GST_TDL_NOTICE_NONE = 0,
+    GST_TDL_NOTICE_RUN,   /* one comes that may be shared: gst_tdl_plan_share() if it is */
+    GST_TDL_NOTICE_ALONE, /* none comes that could be, and the user is told why */
+    GST_TDL_NOTICE_REST,  /* no run comes */
 };
 
 struct gst_tdl_plan {
     struct gst_tdl_plan_batch {
-        guint steps; /* bits of enum gst_tdl_step */
+        guint steps; /* bits of enum gst_tdl_plan_step */
         guint lane;  /* gsttdlflight.h */
     } batches[2];
     guint count;
@@ -87,8 +87,8 @@ struct gst_tdl_plan {
     gboolean new_mask; /* it is composed with one that no frame has used; else the last one */
     gboolean forgets;  /* what the network remembers will be old when it is wanted again */
     gboolean watches;  /* presence looks at the runs */
-    enum gst_tdl_hearing hearing;
-    struct gst_tdl_course after; /* if all goes well; running_point is the run's then */
+    enum gst_tdl_plan_notice notice;
+    struct gst_tdl_plan_state after; /* if all goes well; running_point is the run's then */
 };
 
 /* Whether a mode hides frames of which the network makes no mask. */
@@ -96,9 +96,9 @@ gboolean gst_tdl_plan_covers(const struct gst_tdl_live *live, enum gst_tdl_outpu
 /* Whether the network is to run on frames whose mask nobody sees, too. */
 gboolean gst_tdl_plan_watches(const struct gst_tdl_live *live, enum gst_tdl_output kind);
 
-void gst_tdl_plan_frame(const struct gst_tdl_live *live, const struct gst_tdl_course *course,
-                        const struct gst_tdl_runs *runs, const struct gst_tdl_wanted *wanted,
-                        struct gst_tdl_plan *out_plan);
+void gst_tdl_plan_frame(const struct gst_tdl_live *live, const struct gst_tdl_plan_state *state,
+                        const struct gst_tdl_plan_network *runs,
+                        const struct gst_tdl_plan_request *wanted, struct gst_tdl_plan *out_plan);
 /* Other streams are there to run the network with. */
 void gst_tdl_plan_share(struct gst_tdl_plan *plan);
 

@@ -4,25 +4,8 @@
 #include "gsttdlmeta.h"
 
 #define STEPS 8
-#define LEAST 2         /* steps: the mask of the whole frame grows with what is left out */
-#define MARGIN 8        /* of the length of what is wanted, at both ends */
-#define FAR G_MAXUINT16 /* px, behind every frame */
-
-void gst_tdl_rect_unite(struct gst_tdl_rect *rect, gint64 x, gint64 y, gint64 width, gint64 height)
-{
-    guint right = CLAMP(x + width, 0, FAR), bottom = CLAMP(y + height, 0, FAR);
-    guint left = CLAMP(x, 0, FAR), top = CLAMP(y, 0, FAR);
-
-    if (left >= right || top >= bottom)
-        return;
-    if (rect->width) {
-        right = MAX(right, rect->x + rect->width);
-        bottom = MAX(bottom, rect->y + rect->height);
-        left = MIN(left, rect->x);
-        top = MIN(top, rect->y);
-    }
-    *rect = (struct gst_tdl_rect){ left, top, right - left, bottom - top };
-}
+#define LEAST 2  /* steps: the mask of the whole frame grows with what is left out */
+#define MARGIN 8 /* of the length of what is wanted, at both ends */
 
 gboolean gst_tdl_region_find(GstBuffer *buffer, struct gst_tdl_rect *out_rect)
 {

@@ -22,7 +22,4 @@ gboolean gst_tdl_region_find(GstBuffer *buffer, struct gst_tdl_rect *out_rect);
 gboolean gst_tdl_region_choose(struct gst_tdl_region *region, const struct gst_tdl_rect *wanted,
                                const guint frame[2], guint out_region[4]);
 
-/* Puts a rectangle into another one, which is none where its width is 0. */
-void gst_tdl_rect_unite(struct gst_tdl_rect *rect, gint64 x, gint64 y, gint64 width, gint64 height);
-
 #endif

@@ -52,7 +52,7 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
         goto fail;
     }
     gst_tdl_presence_finish(&session->presence); /* empty */
-    gst_tdl_load_init(&session->effort.load);
+    gst_tdl_load_init(&session->usage.load);
     return session;
 fail:
     gst_tdl_session_free(session);
@@ -64,7 +64,7 @@ void gst_tdl_session_free(struct gst_tdl_session *session)
     if (!session)
         return;
     if (session->device) {
-        gst_tdl_session_tell_load(session, NULL);
+        gst_tdl_session_publish_load(session, NULL);
         gst_tdl_flight_finish(&session->flight);
     }
     if (session->batch_slot)
@@ -119,39 +119,39 @@ static guint64 stage_sum(const struct gst_tdl_session *session, guint stage, gui
 static guint64 mean_since(struct gst_tdl_session *session, guint stage, guint64 before)
 {
     guint64 runs, ns = stage_sum(session, stage, &runs);
-    const guint64 new_runs = runs - session->effort.stage_runs[stage];
-    const guint64 new_ns = ns - session->effort.stage_ns[stage];
+    const guint64 new_runs = runs - session->usage.stage_runs[stage];
+    const guint64 new_ns = ns - session->usage.stage_ns[stage];
 
-    session->effort.stage_runs[stage] = runs;
-    session->effort.stage_ns[stage] = ns;
+    session->usage.stage_runs[stage] = runs;
+    session->usage.stage_ns[stage] = ns;
     return new_runs ? new_ns / new_runs : before;
 }
 
 gboolean gst_tdl_session_is_due(struct gst_tdl_session *session)
 {
-    if (!gst_tdl_load_is_due(&session->effort.load, session->stream.moment.running))
+    if (!gst_tdl_load_is_due(&session->usage.load, session->stream.moment.running))
         return FALSE;
     gst_tdl_session_measure(session);
     return TRUE;
 }
 
-/* A frame's work is not told apart then: all of it counts as the network's, where that ran. */
+/* The device has no timestamps: all of a frame's work counts as the network's, where that ran. */
 static void measure_by_clock(struct gst_tdl_session *session)
 {
     const guint64 busy = gst_tdl_flight_busy_ns(&session->flight);
-    const guint64 ns = busy - session->effort.busy_ns;
-    const guint64 frames = session->counts.frames - session->effort.busy_frames;
-    const guint64 runs = session->counts.network_runs - session->effort.busy_runs;
+    const guint64 ns = busy - session->usage.busy_ns;
+    const guint64 frames = session->counts.frames - session->usage.busy_frames;
+    const guint64 runs = session->counts.network_runs - session->usage.busy_runs;
     const guint64 shared =
         session->batch_slot ? gst_tdl_batch_slot_network_ns(session->batch_slot) : 0;
 
-    session->effort.busy_ns = busy;
-    session->effort.busy_frames = session->counts.frames;
-    session->effort.busy_runs = session->counts.network_runs;
+    session->usage.busy_ns = busy;
+    session->usage.busy_frames = session->counts.frames;
+    session->usage.busy_runs = session->counts.network_runs;
     if (runs)
-        session->effort.cost = (struct gst_tdl_cost){ .network = ns / runs + shared };
+        session->usage.cost = (struct gst_tdl_cost){ .network = ns / runs + shared };
     else if (frames)
-        session->effort.cost.frame = ns / frames;
+        session->usage.cost.frame = ns / frames;
 }
 
 void gst_tdl_session_measure(struct gst_tdl_session *session)
@@ -160,24 +160,24 @@ void gst_tdl_session_measure(struct gst_tdl_session *session)
         measure_by_clock(session);
         return;
     }
-    session->effort.cost.picture =
-        mean_since(session, GST_TDL_STAGE_PREPROCESS, session->effort.cost.picture);
-    session->effort.cost.network =
-        mean_since(session, GST_TDL_STAGE_NETWORK, session->effort.cost.network);
-    session->effort.cost.frame =
-        mean_since(session, GST_TDL_STAGE_COMPOSE, session->effort.cost.frame);
+    session->usage.cost.picture =
+        mean_since(session, GST_TDL_STAGE_PREPROCESS, session->usage.cost.picture);
+    session->usage.cost.network =
+        mean_since(session, GST_TDL_STAGE_NETWORK, session->usage.cost.network);
+    session->usage.cost.frame =
+        mean_since(session, GST_TDL_STAGE_COMPOSE, session->usage.cost.frame);
 }
 
 void gst_tdl_session_strain(const struct gst_tdl_session *session, const struct gst_tdl_live *live,
                             gboolean late, struct gst_tdl_strain *out_strain)
 {
-    const gint others = g_atomic_int_get(&session->device->load) - session->effort.told;
-    const guint interval = gst_tdl_load_interval(&session->effort.load, live);
+    const gint others = g_atomic_int_get(&session->device->load) - session->usage.published;
+    const guint interval = gst_tdl_load_interval(&session->usage.load, live);
     const gdouble duration = MAX(session->stream.interval, 1);
     const gdouble runs = 1. / MAX(interval, 1),
                   rate = live->max_rate > 0 ? live->max_rate * duration / GST_SECOND : runs;
 
-    *out_strain = (struct gst_tdl_strain){ .cost = session->effort.cost,
+    *out_strain = (struct gst_tdl_strain){ .cost = session->usage.cost,
                                            .duration = duration,
                                            .runs = MIN(runs, rate),
                                            .others = MAX(others, 0) / LOAD_UNIT,
@@ -185,18 +185,19 @@ void gst_tdl_session_strain(const struct gst_tdl_session *session, const struct 
                                            .thinned = interval > live->interval };
 }
 
-void gst_tdl_session_tell_load(struct gst_tdl_session *session, const struct gst_tdl_strain *strain)
+void gst_tdl_session_publish_load(struct gst_tdl_session *session,
+                                  const struct gst_tdl_strain *strain)
 {
     gdouble share = 0;
-    gint told;
+    gint published;
 
     if (strain)
         share =
             (strain->cost.frame + (strain->cost.picture + strain->cost.network) * strain->runs) /
             strain->duration;
-    told = (gint)(MIN(share, MOST_LOAD) * LOAD_UNIT);
-    g_atomic_int_add(&session->device->load, told - session->effort.told);
-    session->effort.told = told;
+    published = (gint)(MIN(share, MOST_LOAD) * LOAD_UNIT);
+    g_atomic_int_add(&session->device->load, published - session->usage.published);
+    session->usage.published = published;
 }
 
 gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst_tdl_live *live,
@@ -216,15 +217,15 @@ gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst
 
 void gst_tdl_session_discontinue(struct gst_tdl_session *session, gboolean forget)
 {
-    session->stream.course.cut = TRUE;
+    session->stream.state.discontinuity = TRUE;
     if (session->infer)
         gst_tdl_infer_forget(session->infer);
     if (!forget)
         return;
     session->presence.watch.since.running = GST_CLOCK_TIME_NONE; /* time may be another */
     gst_tdl_compose_reset(&session->compose);
-    session->stream.course.has_mask = FALSE;
-    session->stream.course.running = FALSE;
+    session->stream.state.has_mask = FALSE;
+    session->stream.state.running = FALSE;
 }
 
 void gst_tdl_session_reset(struct gst_tdl_session *session)
@@ -305,7 +306,7 @@ gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct g
                                  GError **error)
 {
     enum gst_tdl_mode mode = gst_tdl_work_mode(live, in, out);
-    struct gst_tdl_frames frames = { .pixel_aspect = gst_tdl_pixel_aspect(&in->info) };
+    struct gst_tdl_frames frames = { .pixel_aspect = gst_tdl_work_pixel_aspect(&in->info) };
     struct reading reading = { session->infer, &frames.source_part };
     GThread *beside;
     enum tdl_result r;
@@ -380,7 +381,7 @@ void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
     out_stats->frames = session->counts.frames;
     out_stats->closed = session->counts.closed;
     out_stats->network_runs = session->counts.network_runs;
-    out_stats->interval = gst_tdl_load_interval(&session->effort.load, live);
+    out_stats->interval = gst_tdl_load_interval(&session->usage.load, live);
     out_stats->present = session->presence.watch.present;
     out_stats->share = session->presence.watch.share;
     out_stats->batching = session->batch_slot ? session->batch_slot->state : NULL;

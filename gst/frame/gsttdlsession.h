@@ -19,21 +19,21 @@
 #include "memory/gsttdlvulkan.h"
 
 /* What the stream costs the device, and what that is judged by. */
-struct gst_tdl_effort {
+struct gst_tdl_session_usage {
     struct gst_tdl_load load;
     struct gst_tdl_cost cost; /* since the last judgement, as far as there were runs */
-    gint told;                /* its part of the device's load, that others know of */
+    gint published;           /* the part of device->load that is this session's */
     guint64 stage_ns[GST_TDL_STAGES], stage_runs[GST_TDL_STAGES]; /* sums up to then */
     guint64 busy_ns, busy_frames, busy_runs; /* likewise, where the device has no timestamps */
 };
 
 /* Where the stream is. */
-struct gst_tdl_passage {
-    struct gst_tdl_moment moment; /* of the frame that comes, before it does */
-    GstClockTime interval;        /* between the last frames, as their caps say */
-    struct gst_tdl_course course; /* what the frames before have left */
-    struct gst_tdl_rect crop;     /* of the last frame; zeros: none */
-    struct gst_tdl_region region; /* that the network looked at last */
+struct gst_tdl_session_stream {
+    struct gst_tdl_moment moment;    /* of the frame that comes, before it does */
+    GstClockTime interval;           /* between the last frames, as their caps say */
+    struct gst_tdl_plan_state state; /* what the frames before have left */
+    struct gst_tdl_rect crop;        /* of the last frame; zeros: none */
+    struct gst_tdl_region region;    /* that the network looked at last */
 };
 
 /* All of it belongs to the streaming thread, and is made and freed while nothing streams, but:
@@ -57,8 +57,8 @@ struct gst_tdl_session {
     struct gst_tdl_flight flight;
     struct gst_tdl_presence presence;
 
-    struct gst_tdl_effort effort;
-    struct gst_tdl_passage stream;
+    struct gst_tdl_session_usage usage;
+    struct gst_tdl_session_stream stream;
     struct {
         guint64 frames, closed, network_runs;
     } counts;
@@ -152,8 +152,8 @@ void gst_tdl_session_measure(struct gst_tdl_session *session);
 void gst_tdl_session_strain(const struct gst_tdl_session *session, const struct gst_tdl_live *live,
                             gboolean late, struct gst_tdl_strain *out_strain);
 /* Have others on the device know of it; NULL: it takes nothing for now. */
-void gst_tdl_session_tell_load(struct gst_tdl_session *session,
-                               const struct gst_tdl_strain *strain);
+void gst_tdl_session_publish_load(struct gst_tdl_session *session,
+                                  const struct gst_tdl_strain *strain);
 /* The name of the model that works, or its file; never freed. */
 const gchar *gst_tdl_session_model(const struct gst_tdl_session *session);
 /* What presence has seen in runs that are done, up to the next change, which is TRUE. */

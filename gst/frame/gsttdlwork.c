@@ -18,7 +18,7 @@ enum gst_tdl_mode gst_tdl_work_mode(const struct gst_tdl_live *live, const struc
     return gst_tdl_live_guards(live) && mode != GST_TDL_MODE_MASK ? wanted : mode;
 }
 
-gfloat gst_tdl_pixel_aspect(const GstVideoInfo *info)
+gfloat gst_tdl_work_pixel_aspect(const GstVideoInfo *info)
 {
     return (gfloat)GST_VIDEO_INFO_PAR_N(info) / GST_VIDEO_INFO_PAR_D(info);
 }
@@ -38,17 +38,17 @@ static gboolean import_source(struct gst_tdl_session *session, const struct gst_
     if (!gst_tdl_import(&session->importer, work->input, &whole, !live->require_zero_copy,
                         slot->batch, &slot->staging, &work->source, error))
         return FALSE;
-    frames->pixel_aspect = gst_tdl_pixel_aspect(&in->info);
+    frames->pixel_aspect = gst_tdl_work_pixel_aspect(&in->info);
     frames->source = work->source.frame;
     if (is_part)
-        gst_tdl_frame_crop(&work->source.frame, in->info.finfo, &part, &frames->source);
+        gst_tdl_geometry_crop(&work->source.frame, in->info.finfo, &part, &frames->source);
     frames->source_part = frames->source;
     if (!meta || is_part)
         return TRUE;
     work->crop = (struct gst_tdl_rect){ meta->x, meta->y, meta->width, meta->height };
     frames->cropped = gst_tdl_rect_align(frames->source.width, frames->source.height, &work->crop);
     if (frames->cropped)
-        gst_tdl_frame_crop(&frames->source, in->info.finfo, &work->crop, &frames->source_part);
+        gst_tdl_geometry_crop(&frames->source, in->info.finfo, &work->crop, &frames->source_part);
     return TRUE;
 }
 
@@ -88,7 +88,7 @@ static void set_frames(const struct gst_tdl_work *work, struct gst_tdl_work_outp
     if (!frames->cropped)
         frames->source_part = frames->source;
     if (frames->cropped)
-        gst_tdl_frame_crop(target, output->video->info.finfo, &work->crop, &frames->target_part);
+        gst_tdl_geometry_crop(target, output->video->info.finfo, &work->crop, &frames->target_part);
 }
 
 /* The outputs' buffers as the GPU sees them. */
@@ -206,7 +206,7 @@ enum tdl_result gst_tdl_work_submit(struct gst_tdl_session *session, struct gst_
 
     /* What is not wanted has no images, nor anything to wait for. */
     for (guint i = 0; i < count && r == TDL_OK; i++)
-        r = gst_tdl_import_write_images(&session->importer, &work->outputs[i].import, slot->batch);
+        r = gst_tdl_import_images_write(&session->importer, &work->outputs[i].import, slot->batch);
     if (r != TDL_OK) {
         gst_tdl_flight_cancel(slot);
         return r;

@@ -18,7 +18,7 @@ struct gst_tdl_work_output {
 
 struct gst_tdl_work {
     GstBuffer *input;
-    struct gst_tdl_wanted wanted;
+    struct gst_tdl_plan_request wanted;
     struct gst_tdl_import source;
     struct gst_tdl_work_output outputs[GST_TDL_PICTURES];
     struct gst_tdl_frames frames; /* of the first one that is wanted: the network looks at these */
@@ -33,7 +33,7 @@ struct gst_tdl_work {
 enum gst_tdl_mode gst_tdl_work_mode(const struct gst_tdl_live *live, const struct gst_tdl_video *in,
                                     const struct gst_tdl_video *out);
 /* How wide a pixel is, its height being 1. */
-gfloat gst_tdl_pixel_aspect(const GstVideoInfo *info);
+gfloat gst_tdl_work_pixel_aspect(const GstVideoInfo *info);
 
 /* Fill in `work`, which says the input. It is to be released in any case. */
 gboolean gst_tdl_work_import(struct gst_tdl_session *session, const struct gst_tdl_live *live,

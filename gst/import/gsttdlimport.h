@@ -35,7 +35,7 @@ struct gst_tdl_import {
     struct tdl_image_state *states[TDL_MAX_PLANES]; /* states of `uses`, or NULL for imports */
     guint n_images;
     struct gst_tdl_image_use { /* a neighbour's image, one for each memory */
-        struct gst_tdl_cached *cached;
+        struct gst_tdl_import_cached *cached;
         gpointer memory; /* GstVulkanImageMemory */
         struct tdl_image_state state;
         VkSemaphore semaphore; /* the image's timeline, or none */
@@ -86,7 +86,7 @@ gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buf
                                const struct gst_tdl_video *video, struct gst_tdl_staging *staging,
                                struct gst_tdl_import *out_import, GError **error);
 /* When the target is composed: copy it into the images, if it has any. */
-enum tdl_result gst_tdl_import_write_images(const struct gst_tdl_importer *importer,
+enum tdl_result gst_tdl_import_images_write(const struct gst_tdl_importer *importer,
                                             struct gst_tdl_import *target, struct tdl_batch *batch);
 /* When the batch has been submitted: tell the images' next users. */
 void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point);
@@ -96,14 +96,14 @@ void gst_tdl_import_release(struct gst_tdl_import *import);
 
 /* `buffer` as what `memory` is on this device, from now on. For memory that
  * was made of a buffer; takes the buffer. */
-void gst_tdl_cache_put_buffer(struct gst_tdl_device *device, GstMemory *memory,
-                              struct tdl_buffer *buffer);
+void gst_tdl_import_cache_put_buffer(struct gst_tdl_device *device, GstMemory *memory,
+                                     struct tdl_buffer *buffer);
 /* As above, with the image of plane `plane` of a tiled picture. */
-void gst_tdl_cache_put_image(struct gst_tdl_device *device, GstMemory *memory,
-                             const struct gst_tdl_video *video, guint plane,
-                             struct tdl_image *image);
+void gst_tdl_import_cache_put_image(struct gst_tdl_device *device, GstMemory *memory,
+                                    const struct gst_tdl_video *video, guint plane,
+                                    struct tdl_image *image);
 
 /* gst_tdl_importer.path of the importer that copies. */
-extern const gchar gst_tdl_import_copy[];
+extern const gchar gst_tdl_import_copy_path[];
 
 #endif

@@ -17,7 +17,7 @@ static GMutex lock;
 
 static void cached_unref(gpointer data)
 {
-    struct gst_tdl_cached *cached = data;
+    struct gst_tdl_import_cached *cached = data;
     const struct gst_tdl_device_ops *ops;
 
     if (!g_atomic_int_dec_and_test(&cached->refs))
@@ -63,8 +63,8 @@ struct gst_tdl_known {
     guint next_seen;
     struct {
         struct identity identity;
-        struct gst_tdl_cached *cached; /* NULL: free */
-        gint fd;                       /* nobody else can have this inode until it is closed */
+        struct gst_tdl_import_cached *cached; /* NULL: free */
+        gint fd; /* nobody else can have this inode until it is closed */
     } kept[MAX_KNOWN];
     guint next_kept;
 };
@@ -89,8 +89,8 @@ static gboolean same(const struct identity *a, const struct identity *b)
     return a->device == b->device && a->inode == b->inode && a->quark == b->quark;
 }
 
-static struct gst_tdl_cached *find_kept(const struct gst_tdl_known *known,
-                                        const struct identity *identity)
+static struct gst_tdl_import_cached *find_kept(const struct gst_tdl_known *known,
+                                               const struct identity *identity)
 {
     for (guint i = 0; known && i < MAX_KNOWN; i++)
         if (known->kept[i].cached && same(&known->kept[i].identity, identity))
@@ -108,7 +108,7 @@ static void let_go(struct gst_tdl_known *known, guint i)
 }
 
 static void keep(struct gst_tdl_known *known, const struct identity *identity, gint fd,
-                 struct gst_tdl_cached *cached)
+                 struct gst_tdl_import_cached *cached)
 {
     gint own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
@@ -124,7 +124,7 @@ static void keep(struct gst_tdl_known *known, const struct identity *identity, g
 
 /* After an import: remember the dma-buf, and the second time keep it. */
 static void remember(struct gst_tdl_importer *importer, const struct identity *identity, gint fd,
-                     struct gst_tdl_cached *cached)
+                     struct gst_tdl_import_cached *cached)
 {
     struct gst_tdl_known *known = importer->known;
 
@@ -148,10 +148,11 @@ void gst_tdl_importer_forget(struct gst_tdl_importer *importer)
 
 /* ----------------------------------------------------------- kept at memories */
 
-static struct gst_tdl_cached *import_now(struct gst_tdl_importer *importer, GstMemory *memory,
-                                         gst_tdl_cache_fn make, gpointer data)
+static struct gst_tdl_import_cached *import_now(struct gst_tdl_importer *importer,
+                                                GstMemory *memory, gst_tdl_import_cache_fn make,
+                                                gpointer data)
 {
-    struct gst_tdl_cached *cached = g_new0(struct gst_tdl_cached, 1);
+    struct gst_tdl_import_cached *cached = g_new0(struct gst_tdl_import_cached, 1);
 
     cached->refs = 1;
     cached->device = gst_tdl_device_ref(importer->device);
@@ -166,10 +167,11 @@ static struct gst_tdl_cached *import_now(struct gst_tdl_importer *importer, GstM
 }
 
 /* Known by its inode, or imported. The caller's reference. */
-static struct gst_tdl_cached *find_or_import(struct gst_tdl_importer *importer, GstMemory *memory,
-                                             GQuark quark, gst_tdl_cache_fn make, gpointer data)
+static struct gst_tdl_import_cached *find_or_import(struct gst_tdl_importer *importer,
+                                                    GstMemory *memory, GQuark quark,
+                                                    gst_tdl_import_cache_fn make, gpointer data)
 {
-    struct gst_tdl_cached *cached;
+    struct gst_tdl_import_cached *cached;
     struct identity identity;
     gboolean known = identify(memory, quark, &identity);
 
@@ -185,11 +187,12 @@ static struct gst_tdl_cached *find_or_import(struct gst_tdl_importer *importer, 
     return cached;
 }
 
-struct gst_tdl_cached *gst_tdl_cache_get(struct gst_tdl_importer *importer, GstMemory *memory,
-                                         const gchar *kind, gst_tdl_cache_fn make, gpointer data)
+struct gst_tdl_import_cached *gst_tdl_import_cache_get(struct gst_tdl_importer *importer,
+                                                       GstMemory *memory, const gchar *kind,
+                                                       gst_tdl_import_cache_fn make, gpointer data)
 {
     GQuark quark = quark_of(importer->device, kind);
-    struct gst_tdl_cached *cached;
+    struct gst_tdl_import_cached *cached;
 
     g_mutex_lock(&lock);
     cached = gst_mini_object_get_qdata(GST_MINI_OBJECT(memory), quark);
@@ -203,10 +206,10 @@ struct gst_tdl_cached *gst_tdl_cache_get(struct gst_tdl_importer *importer, GstM
     return cached;
 }
 
-void gst_tdl_cache_put(struct gst_tdl_device *device, GstMemory *memory, const gchar *kind,
-                       const struct gst_tdl_cached *contents)
+void gst_tdl_import_cache_put(struct gst_tdl_device *device, GstMemory *memory, const gchar *kind,
+                              const struct gst_tdl_import_cached *contents)
 {
-    struct gst_tdl_cached *cached = g_memdup2(contents, sizeof(*contents));
+    struct gst_tdl_import_cached *cached = g_memdup2(contents, sizeof(*contents));
 
     cached->refs = 1;
     cached->device = gst_tdl_device_ref(device);
@@ -214,9 +217,9 @@ void gst_tdl_cache_put(struct gst_tdl_device *device, GstMemory *memory, const g
                               cached_unref);
 }
 
-void gst_tdl_cache_put_buffer(struct gst_tdl_device *device, GstMemory *memory,
-                              struct tdl_buffer *buffer)
+void gst_tdl_import_cache_put_buffer(struct gst_tdl_device *device, GstMemory *memory,
+                                     struct tdl_buffer *buffer)
 {
-    gst_tdl_cache_put(device, memory, GST_TDL_CACHE_BUFFER,
-                      &(struct gst_tdl_cached){ .buffer = buffer });
+    gst_tdl_import_cache_put(device, memory, GST_TDL_IMPORT_CACHE_BUFFER,
+                             &(struct gst_tdl_import_cached){ .buffer = buffer });
 }

@@ -4,19 +4,9 @@
 
 #include <string.h>
 
-const gchar gst_tdl_import_copy[] = "copy";
+const gchar gst_tdl_import_copy_path[] = "copy";
 
-const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct gst_tdl_device *device,
-                                     gsize size, enum tdl_buffer_access access)
-{
-    if (*buffer && tdl_buffer_size(*buffer) >= size)
-        return NULL;
-    tdl_buffer_destroy(buffer);
-    return tdl_buffer_create(device->context, size, access, buffer) == TDL_OK ? NULL
-                                                                              : tdl_last_error();
-}
-
-static void copy_plane(const struct gst_tdl_place *place, const guint8 *from,
+static void copy_plane(const struct gst_tdl_import_place *place, const guint8 *from,
                        const struct tdl_plane *plane, guint8 *to)
 {
     for (gsize y = 0; y < place->rows; y++)
@@ -25,7 +15,7 @@ static void copy_plane(const struct gst_tdl_place *place, const guint8 *from,
 }
 
 /* GstVideoFrame maps of each plane the memory in which it begins, and no more. */
-static gboolean is_spread(const struct gst_tdl_request *request)
+static gboolean is_spread(const struct gst_tdl_import_request *request)
 {
     for (guint p = 0; p < request->planes; p++)
         if (!request->places[p].memory)
@@ -40,7 +30,7 @@ struct view {
     GstMapInfo map;
 };
 
-static gboolean view_map(struct view *view, const struct gst_tdl_request *request)
+static gboolean view_map(struct view *view, const struct gst_tdl_import_request *request)
 {
     view->spread = is_spread(request);
     if (view->spread)
@@ -49,14 +39,14 @@ static gboolean view_map(struct view *view, const struct gst_tdl_request *reques
                                GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF);
 }
 
-static const guint8 *view_plane(const struct view *view, const struct gst_tdl_request *request,
-                                guint plane)
+static const guint8 *view_plane(const struct view *view,
+                                const struct gst_tdl_import_request *request, guint plane)
 {
     return view->spread ? view->map.data + request->places[plane].offset
                         : GST_VIDEO_FRAME_PLANE_DATA(&view->video, plane);
 }
 
-static void view_unmap(struct view *view, const struct gst_tdl_request *request)
+static void view_unmap(struct view *view, const struct gst_tdl_import_request *request)
 {
     if (view->spread)
         gst_buffer_unmap(request->buffer, &view->map);
@@ -64,8 +54,8 @@ static void view_unmap(struct view *view, const struct gst_tdl_request *request)
         gst_video_frame_unmap(&view->video);
 }
 
-static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
-                           struct gst_tdl_import *out)
+static const gchar *import(struct gst_tdl_importer *importer,
+                           struct gst_tdl_import_request *request, struct gst_tdl_import *out)
 {
     struct tdl_buffer **upload = &request->staging->upload;
     struct tdl_frame layout;
@@ -87,19 +77,19 @@ static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_req
     if (!view_map(&view, request))
         return "the frame cannot be mapped";
     for (guint p = 0; p < request->planes; p++) {
-        const struct gst_tdl_place *place = &request->places[p];
+        const struct gst_tdl_import_place *place = &request->places[p];
 
         copy_plane(place, view_plane(&view, request, p), &layout.planes[p],
                    tdl_buffer_data(*upload));
         importer->stats.cpu_copied_bytes += place->row * place->rows;
-        gst_tdl_set_plane(out, p, *upload, layout.planes[p].offset, layout.planes[p].stride);
+        gst_tdl_import_set_plane(out, p, *upload, layout.planes[p].offset, layout.planes[p].stride);
     }
     importer->stats.cpu_mapped_bytes += gst_buffer_get_size(request->buffer);
     view_unmap(&view, request);
     return NULL;
 }
 
-const struct gst_tdl_import_way gst_tdl_import_by_copy = {
-    .path = gst_tdl_import_copy,
+const struct gst_tdl_import_method gst_tdl_import_copy = {
+    .path = gst_tdl_import_copy_path,
     .import = import,
 };

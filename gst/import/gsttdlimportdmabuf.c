@@ -9,7 +9,7 @@
 #include <gst/allocators/gstdmabuf.h>
 
 static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory, gpointer data,
-                            struct gst_tdl_cached *out)
+                            struct gst_tdl_import_cached *out)
 {
     struct gst_tdl_device *device = importer->device;
 
@@ -27,26 +27,26 @@ static void add_fd(struct gst_tdl_import *out, gint fd)
 }
 
 static const gchar *import_plane(struct gst_tdl_importer *importer,
-                                 const struct gst_tdl_place *place, guint p,
+                                 const struct gst_tdl_import_place *place, guint p,
                                  struct gst_tdl_import *out)
 {
-    const struct gst_tdl_cached *cached;
-    GstMemory *root = gst_tdl_root_memory(place->memory);
+    const struct gst_tdl_import_cached *cached;
+    GstMemory *root = gst_tdl_import_root_memory(place->memory);
     gsize offset =
         place->memory->offset + place->skip; /* shares count from the root's first byte */
 
-    cached = gst_tdl_cache_get(importer, root, GST_TDL_CACHE_BUFFER, make, NULL);
+    cached = gst_tdl_import_cache_get(importer, root, GST_TDL_IMPORT_CACHE_BUFFER, make, NULL);
     if (!cached->buffer)
         return cached->why;
-    if (offset + gst_tdl_place_size(place) > tdl_buffer_size(cached->buffer))
+    if (offset + gst_tdl_import_place_size(place) > tdl_buffer_size(cached->buffer))
         return "the plane reaches out of its dma-buf";
-    gst_tdl_set_plane(out, p, cached->buffer, offset, place->stride);
+    gst_tdl_import_set_plane(out, p, cached->buffer, offset, place->stride);
     add_fd(out, gst_dmabuf_memory_get_fd(root));
     return NULL;
 }
 
-static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
-                           struct gst_tdl_import *out)
+static const gchar *import(struct gst_tdl_importer *importer,
+                           struct gst_tdl_import_request *request, struct gst_tdl_import *out)
 {
     for (guint p = 0; p < request->planes; p++) {
         if (!request->places[p].memory)
@@ -71,7 +71,7 @@ static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_req
     return NULL;
 }
 
-const struct gst_tdl_import_way gst_tdl_import_dma_buf = {
+const struct gst_tdl_import_method gst_tdl_import_dma_buf = {
     .path = "dma-buf",
     .import = import,
     .gpu = TRUE,

@@ -28,7 +28,8 @@ struct spot {
     gboolean for_write;
 };
 
-static gboolean find_spot(const struct gst_tdl_request *request, guint plane, struct spot *out)
+static gboolean find_spot(const struct gst_tdl_import_request *request, guint plane,
+                          struct spot *out)
 {
     const GstVideoInfo *info = &request->video->info;
     GstVideoMeta *meta = gst_buffer_get_video_meta(request->buffer);
@@ -51,12 +52,12 @@ static gboolean find_spot(const struct gst_tdl_request *request, guint plane, st
 
 /* The planes of one memory share its entry; each comes when it is first asked for. */
 static enum tdl_result import_plane(struct gst_tdl_importer *importer, const struct spot *spot,
-                                    struct gst_tdl_cached *out)
+                                    struct gst_tdl_import_cached *out)
 {
     return importer->device->ops->import_image(
         importer->device->context,
         &(struct tdl_image_import_params){
-            .format = gst_tdl_format(GST_VIDEO_INFO_FORMAT(&spot->video->info)),
+            .format = gst_tdl_caps_format(GST_VIDEO_INFO_FORMAT(&spot->video->info)),
             .plane = spot->plane,
             .width = GST_VIDEO_INFO_WIDTH(&spot->video->info),
             .height = GST_VIDEO_INFO_HEIGHT(&spot->video->info),
@@ -70,7 +71,7 @@ static enum tdl_result import_plane(struct gst_tdl_importer *importer, const str
 }
 
 static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory, gpointer data,
-                            struct gst_tdl_cached *out)
+                            struct gst_tdl_import_cached *out)
 {
     (void)memory;
     return import_plane(importer, data, out);
@@ -79,12 +80,12 @@ static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory
 static const gchar *take_plane(struct gst_tdl_importer *importer, struct spot *spot,
                                struct gst_tdl_import *out)
 {
-    struct gst_tdl_cached *cached;
+    struct gst_tdl_import_cached *cached;
     gint fd = gst_dmabuf_memory_get_fd(spot->memory);
     kind_name kind;
 
-    cached = gst_tdl_cache_get(importer, gst_tdl_root_memory(spot->memory),
-                               kind_of(spot->video, kind), make, spot);
+    cached = gst_tdl_import_cache_get(importer, gst_tdl_import_root_memory(spot->memory),
+                                      kind_of(spot->video, kind), make, spot);
     if (!cached->why && !cached->images[spot->plane] &&
         import_plane(importer, spot, cached) != TDL_OK)
         return tdl_last_error();
@@ -97,8 +98,8 @@ static const gchar *take_plane(struct gst_tdl_importer *importer, struct spot *s
     return NULL;
 }
 
-static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
-                           struct gst_tdl_import *out)
+static const gchar *import(struct gst_tdl_importer *importer,
+                           struct gst_tdl_import_request *request, struct gst_tdl_import *out)
 {
     const gchar *why = NULL;
 
@@ -120,24 +121,24 @@ static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_req
     if (why)
         return why;
     return request->for_write
-               ? gst_tdl_images_stage(importer, request, &request->staging->target, out)
-               : gst_tdl_images_read(importer, request, out);
+               ? gst_tdl_import_images_stage(importer, request, &request->staging->target, out)
+               : gst_tdl_import_images_read(importer, request, out);
 }
 
-const struct gst_tdl_import_way gst_tdl_import_dma_buf_image = {
+const struct gst_tdl_import_method gst_tdl_import_dma_buf_image = {
     .path = "dma-buf-image",
     .import = import,
     .gpu = TRUE,
     .writes = TRUE,
 };
 
-void gst_tdl_cache_put_image(struct gst_tdl_device *device, GstMemory *memory,
-                             const struct gst_tdl_video *video, guint plane,
-                             struct tdl_image *image)
+void gst_tdl_import_cache_put_image(struct gst_tdl_device *device, GstMemory *memory,
+                                    const struct gst_tdl_video *video, guint plane,
+                                    struct tdl_image *image)
 {
-    struct gst_tdl_cached contents = { .buffer = NULL };
+    struct gst_tdl_import_cached contents = { .buffer = NULL };
     kind_name kind;
 
     contents.images[plane] = image;
-    gst_tdl_cache_put(device, memory, kind_of(video, kind), &contents);
+    gst_tdl_import_cache_put(device, memory, kind_of(video, kind), &contents);
 }

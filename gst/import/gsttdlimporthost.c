@@ -3,7 +3,7 @@
 #include "gsttdlimporter.h"
 
 static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory, gpointer data,
-                            struct gst_tdl_cached *out)
+                            struct gst_tdl_import_cached *out)
 {
     struct gst_tdl_device *device = importer->device;
 
@@ -25,33 +25,34 @@ static guint8 *memory_address(GstMemory *memory)
 }
 
 static const gchar *import_plane(struct gst_tdl_importer *importer,
-                                 const struct gst_tdl_place *place, guint p,
+                                 const struct gst_tdl_import_place *place, guint p,
                                  struct gst_tdl_import *out)
 {
-    const struct gst_tdl_cached *cached;
-    guint8 *begin, *data;
+    const struct gst_tdl_import_cached *cached;
+    guint8 *start, *data;
     GstMemory *root;
 
     if (!place->memory)
         return "a plane is spread over several memories, or upside down";
-    root = gst_tdl_root_memory(place->memory);
-    begin = memory_address(root);
+    root = gst_tdl_import_root_memory(place->memory);
+    start = memory_address(root);
     data = memory_address(place->memory);
-    if (!begin || !data)
+    if (!start || !data)
         return "the memory is not plain system memory";
-    begin -= root->offset; /* the part that a memory shows may change, its address does not */
-    if (data < begin || data + place->skip + gst_tdl_place_size(place) > begin + root->maxsize)
+    start -= root->offset; /* the part that a memory shows may change, its address does not */
+    if (data < start ||
+        data + place->skip + gst_tdl_import_place_size(place) > start + root->maxsize)
         return "the memory reaches out of its parent";
-    cached = gst_tdl_cache_get(importer, root, GST_TDL_CACHE_BUFFER, make, begin);
+    cached = gst_tdl_import_cache_get(importer, root, GST_TDL_IMPORT_CACHE_BUFFER, make, start);
     if (!cached->buffer)
         return "the device does not take this address";
-    gst_tdl_set_plane(out, p, cached->buffer, cached->offset + (data - begin) + place->skip,
-                      place->stride);
+    gst_tdl_import_set_plane(out, p, cached->buffer, cached->offset + (data - start) + place->skip,
+                             place->stride);
     return NULL;
 }
 
-static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
-                           struct gst_tdl_import *out)
+static const gchar *import(struct gst_tdl_importer *importer,
+                           struct gst_tdl_import_request *request, struct gst_tdl_import *out)
 {
     if (!importer->device->able.host_pointer)
         return "the device lacks VK_EXT_external_memory_host";
@@ -64,7 +65,7 @@ static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_req
     return NULL;
 }
 
-const struct gst_tdl_import_way gst_tdl_import_host = {
+const struct gst_tdl_import_method gst_tdl_import_host = {
     .path = "host-pointer",
     .import = import,
 };

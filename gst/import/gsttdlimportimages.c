@@ -10,9 +10,9 @@
 
 #define ROW_ALIGN 256 /* bytes; what copies of images like best */
 
-const gchar *gst_tdl_images_stage(struct gst_tdl_importer *importer,
-                                  struct gst_tdl_request *request, struct tdl_buffer **staging,
-                                  struct gst_tdl_import *out)
+const gchar *gst_tdl_import_images_stage(struct gst_tdl_importer *importer,
+                                         struct gst_tdl_import_request *request,
+                                         struct tdl_buffer **staging, struct gst_tdl_import *out)
 {
     struct tdl_frame layout;
     gsize size = tdl_frame_layout(&layout, out->frame.format, out->frame.width, out->frame.height,
@@ -22,11 +22,12 @@ const gchar *gst_tdl_images_stage(struct gst_tdl_importer *importer,
     why = size ? gst_tdl_staging_reserve(staging, importer->device, size, TDL_BUFFER_DEVICE)
                : tdl_last_error();
     for (guint p = 0; p < request->planes && !why; p++) {
-        gst_tdl_set_plane(out, p, *staging, layout.planes[p].offset, layout.planes[p].stride);
+        gst_tdl_import_set_plane(out, p, *staging, layout.planes[p].offset,
+                                 layout.planes[p].stride);
         /* Read once more and written once more than without images. */
         importer->stats.gpu_bytes +=
-            2 * (guint64)gst_tdl_plane_row(request->video->info.finfo, p, layout.width) *
-            gst_tdl_plane_rows(request->video->info.finfo, p, layout.height);
+            2 * (guint64)gst_tdl_geometry_plane_row(request->video->info.finfo, p, layout.width) *
+            gst_tdl_geometry_plane_rows(request->video->info.finfo, p, layout.height);
     }
     return why;
 }
@@ -48,10 +49,12 @@ static enum tdl_result order(const struct gst_tdl_import *import, struct tdl_bat
     return r;
 }
 
-const gchar *gst_tdl_images_read(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
-                                 struct gst_tdl_import *out)
+const gchar *gst_tdl_import_images_read(struct gst_tdl_importer *importer,
+                                        struct gst_tdl_import_request *request,
+                                        struct gst_tdl_import *out)
 {
-    const gchar *why = gst_tdl_images_stage(importer, request, &request->staging->device, out);
+    const gchar *why =
+        gst_tdl_import_images_stage(importer, request, &request->staging->device, out);
 
     if (why)
         return why;
@@ -62,7 +65,7 @@ const gchar *gst_tdl_images_read(struct gst_tdl_importer *importer, struct gst_t
     return NULL;
 }
 
-enum tdl_result gst_tdl_import_write_images(const struct gst_tdl_importer *importer,
+enum tdl_result gst_tdl_import_images_write(const struct gst_tdl_importer *importer,
                                             struct gst_tdl_import *target, struct tdl_batch *batch)
 {
     enum tdl_result r;

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const gchar *check(const struct gst_tdl_request *request)
+static const gchar *check(const struct gst_tdl_import_request *request)
 {
     if (request->video->memory == GST_TDL_MEMORY_VULKAN)
         return "the CPU does not see Vulkan images";
@@ -31,7 +31,7 @@ static const gchar *check(const struct gst_tdl_request *request)
 /* ------------------------------------------------------------------ dma-bufs */
 
 static enum tdl_result map_dma_buf(struct gst_tdl_importer *importer, GstMemory *memory,
-                                   gpointer data, struct gst_tdl_cached *out)
+                                   gpointer data, struct gst_tdl_import_cached *out)
 {
     struct gst_tdl_device *device = importer->device;
     gint fd = gst_dmabuf_memory_get_fd(memory);
@@ -53,8 +53,9 @@ static enum tdl_result map_dma_buf(struct gst_tdl_importer *importer, GstMemory 
                                     &out->offset);
 }
 
-static const gchar *begin(struct gst_tdl_importer *importer, const struct gst_tdl_request *request,
-                          GstMemory *root, struct gst_tdl_import *out)
+static const gchar *begin_access(struct gst_tdl_importer *importer,
+                                 const struct gst_tdl_import_request *request, GstMemory *root,
+                                 struct gst_tdl_import *out)
 {
     gint fd = gst_dmabuf_memory_get_fd(root);
 
@@ -71,7 +72,8 @@ static const gchar *begin(struct gst_tdl_importer *importer, const struct gst_td
 }
 
 static const gchar *import_dma_buf(struct gst_tdl_importer *importer,
-                                   struct gst_tdl_request *request, struct gst_tdl_import *out)
+                                   struct gst_tdl_import_request *request,
+                                   struct gst_tdl_import *out)
 {
     const gchar *why = check(request);
 
@@ -82,24 +84,24 @@ static const gchar *import_dma_buf(struct gst_tdl_importer *importer,
         why = "require-zero-copy forbids that the CPU reads what a device has made; choose a GPU "
               "by the property device";
     for (guint p = 0; p < request->planes && !why; p++) {
-        const struct gst_tdl_place *place = &request->places[p];
-        GstMemory *root = gst_tdl_root_memory(place->memory);
+        const struct gst_tdl_import_place *place = &request->places[p];
+        GstMemory *root = gst_tdl_import_root_memory(place->memory);
         gsize offset = place->memory->offset + place->skip;
-        const struct gst_tdl_cached *cached =
-            gst_tdl_cache_get(importer, root, GST_TDL_CACHE_BUFFER, map_dma_buf, NULL);
+        const struct gst_tdl_import_cached *cached = gst_tdl_import_cache_get(
+            importer, root, GST_TDL_IMPORT_CACHE_BUFFER, map_dma_buf, NULL);
 
         if (!cached->buffer || (request->for_write && cached->read_only))
             return "it cannot be mapped";
-        if (offset + gst_tdl_place_size(place) > tdl_buffer_size(cached->buffer))
+        if (offset + gst_tdl_import_place_size(place) > tdl_buffer_size(cached->buffer))
             return "the plane reaches out of its dma-buf";
-        gst_tdl_set_plane(out, p, cached->buffer, offset, place->stride);
-        why = begin(importer, request, root, out);
-        importer->stats.cpu_mapped_bytes += why ? 0 : gst_tdl_place_size(place);
+        gst_tdl_import_set_plane(out, p, cached->buffer, offset, place->stride);
+        why = begin_access(importer, request, root, out);
+        importer->stats.cpu_mapped_bytes += why ? 0 : gst_tdl_import_place_size(place);
     }
     return why;
 }
 
-const struct gst_tdl_import_way gst_tdl_import_dma_buf_mapped = {
+const struct gst_tdl_import_method gst_tdl_import_mapped_dma_buf = {
     .path = "dma-buf-mapped",
     .import = import_dma_buf,
     .maps = TRUE,
@@ -110,8 +112,9 @@ const struct gst_tdl_import_way gst_tdl_import_dma_buf_mapped = {
 /* ------------------------------------------------------------- everything else */
 
 /* The memory's index in the import, or a reason. */
-static const gchar *map(struct gst_tdl_importer *importer, const struct gst_tdl_request *request,
-                        GstMemory *memory, struct gst_tdl_import *out, guint *out_index)
+static const gchar *map(struct gst_tdl_importer *importer,
+                        const struct gst_tdl_import_request *request, GstMemory *memory,
+                        struct gst_tdl_import *out, guint *out_index)
 {
     struct gst_tdl_device *device = importer->device;
     guint64 offset;
@@ -136,24 +139,25 @@ static const gchar *map(struct gst_tdl_importer *importer, const struct gst_tdl_
 }
 
 static const gchar *import_mapped(struct gst_tdl_importer *importer,
-                                  struct gst_tdl_request *request, struct gst_tdl_import *out)
+                                  struct gst_tdl_import_request *request,
+                                  struct gst_tdl_import *out)
 {
     const gchar *why = check(request);
 
     for (guint p = 0; p < request->planes && !why; p++) {
-        const struct gst_tdl_place *place = &request->places[p];
+        const struct gst_tdl_import_place *place = &request->places[p];
         guint i;
 
         if (gst_is_dmabuf_memory(place->memory))
             return "dma-bufs have a way of their own";
         why = map(importer, request, place->memory, out, &i);
         if (!why)
-            gst_tdl_set_plane(out, p, out->mapped[i], place->skip, place->stride);
+            gst_tdl_import_set_plane(out, p, out->mapped[i], place->skip, place->stride);
     }
     return why;
 }
 
-const struct gst_tdl_import_way gst_tdl_import_mapped = {
+const struct gst_tdl_import_method gst_tdl_import_mapped = {
     .path = "mapped",
     .import = import_mapped,
     .maps = TRUE,

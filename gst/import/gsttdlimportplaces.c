@@ -3,33 +3,33 @@
 #include "caps/gsttdlgeometry.h"
 #include "gsttdlimporter.h"
 
-gsize gst_tdl_place_size(const struct gst_tdl_place *place)
+gsize gst_tdl_import_place_size(const struct gst_tdl_import_place *place)
 {
     return place->stride < 0 ? 0 : place->stride * (place->rows - 1) + place->row;
 }
 
-GstMemory *gst_tdl_root_memory(GstMemory *memory)
+GstMemory *gst_tdl_import_root_memory(GstMemory *memory)
 {
     while (memory->parent)
         memory = memory->parent;
     return memory;
 }
 
-void gst_tdl_set_plane(struct gst_tdl_import *out, guint plane, struct tdl_buffer *buffer,
-                       gsize offset, gint stride)
+void gst_tdl_import_set_plane(struct gst_tdl_import *out, guint plane, struct tdl_buffer *buffer,
+                              gsize offset, gint stride)
 {
     out->frame.planes[plane] =
         (struct tdl_plane){ .buffer = buffer, .offset = offset, .stride = stride };
 }
 
-static gboolean fits(const struct gst_tdl_place *place, gsize offset, gsize size)
+static gboolean fits(const struct gst_tdl_import_place *place, gsize offset, gsize size)
 {
     gint64 last = (gint64)offset + (gint64)place->stride * ((gint64)place->rows - 1);
 
     return MIN((gint64)offset, last) >= 0 && MAX((gint64)offset, last) + place->row <= size;
 }
 
-static gboolean set_size_error(const struct gst_tdl_request *request, GError **error)
+static gboolean set_size_error(const struct gst_tdl_import_request *request, GError **error)
 {
     const GstVideoInfo *info = &request->video->info;
 
@@ -41,7 +41,7 @@ static gboolean set_size_error(const struct gst_tdl_request *request, GError **e
     return FALSE;
 }
 
-gboolean gst_tdl_find_places(struct gst_tdl_request *request, GError **error)
+gboolean gst_tdl_import_find_places(struct gst_tdl_import_request *request, GError **error)
 {
     const GstVideoInfo *info = &request->video->info;
     GstVideoMeta *meta = gst_buffer_get_video_meta(request->buffer);
@@ -52,21 +52,21 @@ gboolean gst_tdl_find_places(struct gst_tdl_request *request, GError **error)
         request->video->memory == GST_TDL_MEMORY_VULKAN)
         return TRUE;
     for (guint p = 0; p < request->planes; p++) {
-        struct gst_tdl_place *place = &request->places[p];
+        struct gst_tdl_import_place *place = &request->places[p];
         gsize offset = meta ? meta->offset[p] : GST_VIDEO_INFO_PLANE_OFFSET(info, p);
         guint index, count;
 
-        *place = (struct gst_tdl_place){
+        *place = (struct gst_tdl_import_place){
             .offset = offset,
             .stride = meta ? meta->stride[p] : GST_VIDEO_INFO_PLANE_STRIDE(info, p),
-            .row = gst_tdl_plane_row(info->finfo, p, GST_VIDEO_INFO_WIDTH(info)),
-            .rows = gst_tdl_plane_rows(info->finfo, p, GST_VIDEO_INFO_HEIGHT(info)),
+            .row = gst_tdl_geometry_plane_row(info->finfo, p, GST_VIDEO_INFO_WIDTH(info)),
+            .rows = gst_tdl_geometry_plane_rows(info->finfo, p, GST_VIDEO_INFO_HEIGHT(info)),
         };
         if ((meta && meta->n_planes <= p) || !fits(place, offset, size))
             return set_size_error(request, error);
-        if (gst_tdl_place_size(place) &&
-            gst_buffer_find_memory(request->buffer, offset, gst_tdl_place_size(place), &index,
-                                   &count, &place->skip) &&
+        if (gst_tdl_import_place_size(place) &&
+            gst_buffer_find_memory(request->buffer, offset, gst_tdl_import_place_size(place),
+                                   &index, &count, &place->skip) &&
             count == 1)
             place->memory = gst_buffer_peek_memory(request->buffer, index);
     }

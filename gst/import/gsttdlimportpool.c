@@ -4,11 +4,11 @@
 
 #include "memory/gsttdlpool.h"
 
-static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
-                           struct gst_tdl_import *out)
+static const gchar *import(struct gst_tdl_importer *importer,
+                           struct gst_tdl_import_request *request, struct gst_tdl_import *out)
 {
     for (guint p = 0; p < request->planes; p++) {
-        const struct gst_tdl_place *place = &request->places[p];
+        const struct gst_tdl_import_place *place = &request->places[p];
         struct tdl_buffer *buffer;
         gsize offset;
 
@@ -17,12 +17,12 @@ static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_req
         buffer = gst_tdl_memory_buffer(place->memory, importer->device, &offset);
         if (!buffer)
             return "the memory is not of tdlfilter's pool on this device";
-        gst_tdl_set_plane(out, p, buffer, offset + place->skip, place->stride);
+        gst_tdl_import_set_plane(out, p, buffer, offset + place->skip, place->stride);
     }
     return NULL;
 }
 
-const struct gst_tdl_import_way gst_tdl_import_pool = {
+const struct gst_tdl_import_method gst_tdl_import_pool = {
     .path = "pool",
     .import = import,
     .writes = TRUE,

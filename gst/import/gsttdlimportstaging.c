@@ -8,12 +8,30 @@
 
 #define ALIGN 256 /* bytes; of planes in the copy */
 
+void gst_tdl_staging_clear(struct gst_tdl_staging *staging)
+{
+    tdl_buffer_destroy(&staging->upload);
+    tdl_buffer_destroy(&staging->device);
+    tdl_buffer_destroy(&staging->target);
+}
+
+const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct gst_tdl_device *device,
+                                     gsize size, enum tdl_buffer_access access)
+{
+    if (*buffer && tdl_buffer_size(*buffer) >= size)
+        return NULL;
+    tdl_buffer_destroy(buffer);
+    return tdl_buffer_create(device->context, size, access, buffer) == TDL_OK ? NULL
+                                                                              : tdl_last_error();
+}
+
 static gsize aligned(gsize size)
 {
     return (size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static gboolean is_far(struct gst_tdl_importer *importer, const struct gst_tdl_request *request,
+static gboolean is_far(struct gst_tdl_importer *importer,
+                       const struct gst_tdl_import_request *request,
                        const struct gst_tdl_import *import)
 {
     if (import->n_images)
@@ -25,27 +43,27 @@ static gboolean is_far(struct gst_tdl_importer *importer, const struct gst_tdl_r
 }
 
 const gchar *gst_tdl_staging_fetch(struct gst_tdl_importer *importer,
-                                   const struct gst_tdl_request *request,
+                                   const struct gst_tdl_import_request *request,
                                    struct gst_tdl_import *import)
 {
-    struct tdl_buffer **near = &request->staging->device;
+    struct tdl_buffer **staging = &request->staging->device;
     gsize total = 0;
     const gchar *why;
 
     if (!is_far(importer, request, import))
         return NULL;
     for (guint p = 0; p < request->planes; p++)
-        total += aligned(gst_tdl_place_size(&request->places[p]));
-    why = gst_tdl_staging_reserve(near, importer->device, total, TDL_BUFFER_DEVICE);
+        total += aligned(gst_tdl_import_place_size(&request->places[p]));
+    why = gst_tdl_staging_reserve(staging, importer->device, total, TDL_BUFFER_DEVICE);
     total = 0;
     for (guint p = 0; p < request->planes && !why; p++) {
         struct tdl_plane *plane = &import->frame.planes[p];
-        gsize size = gst_tdl_place_size(&request->places[p]);
+        gsize size = gst_tdl_import_place_size(&request->places[p]);
 
-        if (tdl_batch_copy_buffer(request->batch, plane->buffer, plane->offset, *near, total,
+        if (tdl_batch_copy_buffer(request->batch, plane->buffer, plane->offset, *staging, total,
                                   size) != TDL_OK)
             why = tdl_last_error();
-        gst_tdl_set_plane(import, p, *near, total, plane->stride);
+        gst_tdl_import_set_plane(import, p, *staging, total, plane->stride);
         importer->stats.gpu_bytes += 2 * (guint64)size; /* read once more, and written */
         total += aligned(size);
     }

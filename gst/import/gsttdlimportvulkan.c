@@ -10,31 +10,31 @@
 
 #include <gst/vulkan/vulkan.h>
 
-struct wish {
+struct span {
     const struct gst_tdl_import *import;
     guint plane, count; /* planes of the picture that are in this memory */
 };
 
 static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory, gpointer data,
-                            struct gst_tdl_cached *out)
+                            struct gst_tdl_import_cached *out)
 {
     static const VkImageAspectFlags aspects[TDL_MAX_PLANES] = { VK_IMAGE_ASPECT_PLANE_0_BIT,
                                                                 VK_IMAGE_ASPECT_PLANE_1_BIT,
                                                                 VK_IMAGE_ASPECT_PLANE_2_BIT };
     const GstVulkanImageMemory *image = (const GstVulkanImageMemory *)memory;
-    const struct wish *wish = data;
+    const struct span *span = data;
     enum tdl_result r = TDL_OK;
 
-    for (guint i = 0; i < wish->count && r == TDL_OK; i++)
+    for (guint i = 0; i < span->count && r == TDL_OK; i++)
         r = tdl_image_wrap(importer->device->context,
                            &(struct tdl_image_wrap_params){
                                .image = image->image,
                                .vk_format = image->create_info.format,
-                               .format = wish->import->frame.format,
-                               .plane = wish->plane + i,
-                               .width = wish->import->frame.width,
-                               .height = wish->import->frame.height,
-                               .aspect = wish->count > 1 ? aspects[i] : 0,
+                               .format = span->import->frame.format,
+                               .plane = span->plane + i,
+                               .width = span->import->frame.width,
+                               .height = span->import->frame.height,
+                               .aspect = span->count > 1 ? aspects[i] : 0,
                                .usage = image->create_info.usage,
                            },
                            &out->images[i]);
@@ -68,7 +68,7 @@ static GMutex *order_of(GstMemory *memory)
 }
 
 static void describe(struct gst_tdl_image_use *use, GstVulkanImageMemory *image,
-                     struct gst_tdl_cached *cached)
+                     struct gst_tdl_import_cached *cached)
 {
     const GstVulkanBarrierImageInfo *barrier = &image->barrier;
 
@@ -87,33 +87,33 @@ static void describe(struct gst_tdl_image_use *use, GstVulkanImageMemory *image,
 }
 
 static const gchar *take_memory(struct gst_tdl_importer *importer, GstMemory *memory,
-                                struct wish *wish, struct gst_tdl_import *out)
+                                struct span *span, struct gst_tdl_import *out)
 {
     struct gst_tdl_image_use *use = &out->uses[out->n_uses];
     struct tdl_vulkan_device device;
-    struct gst_tdl_cached *cached;
+    struct gst_tdl_import_cached *cached;
 
     if (!gst_is_vulkan_image_memory(memory))
         return "the memory is not a Vulkan image";
     tdl_context_get_vulkan(importer->device->context, &device);
     if (((GstVulkanImageMemory *)memory)->device->device != device.device)
         return "the image is of another Vulkan device";
-    cached = gst_tdl_cache_get(importer, memory, GST_TDL_CACHE_IMAGE, make, wish);
+    cached = gst_tdl_import_cache_get(importer, memory, GST_TDL_IMPORT_CACHE_IMAGE, make, span);
     if (cached->why)
         return cached->why;
     g_mutex_lock(order_of(memory));
     describe(use, (GstVulkanImageMemory *)memory, cached);
     out->n_uses++;
-    for (guint i = 0; i < wish->count; i++) {
-        out->images[wish->plane + i] = cached->images[i];
-        out->states[wish->plane + i] = &use->state;
+    for (guint i = 0; i < span->count; i++) {
+        out->images[span->plane + i] = cached->images[i];
+        out->states[span->plane + i] = &use->state;
     }
-    out->n_images += wish->count;
+    out->n_images += span->count;
     return NULL;
 }
 
-static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
-                           struct gst_tdl_import *out)
+static const gchar *import(struct gst_tdl_importer *importer,
+                           struct gst_tdl_import_request *request, struct gst_tdl_import *out)
 {
     guint memories = gst_buffer_n_memory(request->buffer);
     const gchar *why = NULL;
@@ -123,18 +123,18 @@ static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_req
     if (memories != 1 && memories != request->planes)
         return "its images are neither one nor one a plane";
     for (guint i = 0; i < memories && !why; i++) {
-        struct wish wish = { out, i, memories == 1 ? request->planes : 1 };
+        struct span span = { out, i, memories == 1 ? request->planes : 1 };
 
-        why = take_memory(importer, gst_buffer_peek_memory(request->buffer, i), &wish, out);
+        why = take_memory(importer, gst_buffer_peek_memory(request->buffer, i), &span, out);
     }
     if (why)
         return why;
     return request->for_write
-               ? gst_tdl_images_stage(importer, request, &request->staging->target, out)
-               : gst_tdl_images_read(importer, request, out);
+               ? gst_tdl_import_images_stage(importer, request, &request->staging->target, out)
+               : gst_tdl_import_images_read(importer, request, out);
 }
 
-const struct gst_tdl_import_way gst_tdl_import_vulkan = {
+const struct gst_tdl_import_method gst_tdl_import_vulkan = {
     .path = "vulkan-image",
     .import = import,
     .gpu = TRUE,
@@ -156,7 +156,7 @@ void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point
     }
 }
 
-void gst_tdl_images_release(struct gst_tdl_import *import)
+void gst_tdl_import_vulkan_release(struct gst_tdl_import *import)
 {
     while (import->n_uses)
         g_mutex_unlock(order_of(import->uses[--import->n_uses].memory));

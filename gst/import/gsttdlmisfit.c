@@ -42,7 +42,7 @@ static gboolean find_whole(const struct gst_tdl_video *video, GstBuffer *buffer,
     /* For tilings and images the meta may say that it is none of its business. */
     if (!meta || video->modifier != GST_TDL_LINEAR || video->memory == GST_TDL_MEMORY_VULKAN)
         return TRUE;
-    if (gst_tdl_format(meta->format) != TDL_FORMAT_UNKNOWN &&
+    if (gst_tdl_caps_format(meta->format) != TDL_FORMAT_UNKNOWN &&
         !same_samples(gst_video_format_get_info(meta->format), video->info.finfo))
         return FALSE;
     return gst_tdl_video_is_part(video, buffer, out_whole, &part) ||
@@ -73,9 +73,9 @@ static gboolean fits(const struct gst_tdl_video *video, GstBuffer *buffer, GErro
     return FALSE;
 }
 
-enum gst_tdl_verdict gst_tdl_misfits_judge(struct gst_tdl_misfits *misfits,
-                                           const struct gst_tdl_video *video, GstBuffer *buffer,
-                                           GError **error)
+enum gst_tdl_misfit_verdict gst_tdl_misfits_judge(struct gst_tdl_misfits *misfits,
+                                                  const struct gst_tdl_video *video,
+                                                  GstBuffer *buffer, GError **error)
 {
     GError *cause = NULL;
 

@@ -18,7 +18,7 @@ struct gst_tdl_misfits { /* zero: since the last start */
     gboolean fitted; /* one has */
 };
 
-enum gst_tdl_verdict { GST_TDL_TAKE, GST_TDL_DROP, GST_TDL_REFUSE };
+enum gst_tdl_misfit_verdict { GST_TDL_TAKE, GST_TDL_DROP, GST_TDL_REFUSE };
 
 /* Pure: whether the buffer's GstVideoMeta, if it has one, is of the caps'
  * picture: the same samples, of its size or padded, or with a crop that says
@@ -28,8 +28,8 @@ gboolean gst_tdl_misfit_meta_fits(const struct gst_tdl_video *video, GstBuffer *
 /* The verdict on a frame. REFUSE comes with an `error`: nothing but misfits since the
  * start, or too many in a row. DROP comes with one the first time, to be posted as a
  * warning. */
-enum gst_tdl_verdict gst_tdl_misfits_judge(struct gst_tdl_misfits *misfits,
-                                           const struct gst_tdl_video *video, GstBuffer *buffer,
-                                           GError **error);
+enum gst_tdl_misfit_verdict gst_tdl_misfits_judge(struct gst_tdl_misfits *misfits,
+                                                  const struct gst_tdl_video *video,
+                                                  GstBuffer *buffer, GError **error);
 
 #endif

@@ -332,7 +332,7 @@ struct gst_tdl_picture *gst_tdl_picture_load(struct tdl_context *context, const 
     load->path = gst_tdl_file_path(text, error);
     if (!load->path) {
         g_prefix_error(error, "%s: ", kind(use));
-    } else if (!gst_tdl_run_detached("tdl-picture", load_run, load, load_free, LOAD_TIMEOUT)) {
+    } else if (!gst_tdl_detached_run("tdl-picture", load_run, load, load_free, LOAD_TIMEOUT)) {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
                     "%s \"%s\" was not decoded within %d s, and is given up. Copy it to a disk of "
                     "this machine, or use another one.",

@@ -10,9 +10,9 @@ gboolean gst_tdl_fitted_is_sized(const struct gst_tdl_sources *sources)
     return !strcmp(sources->model_size, "frame");
 }
 
-static gboolean is_cancelled(gpointer begin)
+static gboolean is_cancelled(gpointer first_load)
 {
-    return !gst_tdl_first_load_goes_on(begin, 0, 0);
+    return !gst_tdl_first_load_goes_on(first_load, 0, 0);
 }
 
 /* The cost of a network grows with its picture. */
@@ -41,13 +41,13 @@ static gboolean check_model(const struct gst_tdl_model *model, const gint size[2
 
 struct gst_tdl_infer *gst_tdl_fitted_load(struct tdl_context *context,
                                           struct gst_tdl_sources *sources, const gint size[2],
-                                          struct gst_tdl_first_load *begin, GError **error)
+                                          struct gst_tdl_first_load *first_load, GError **error)
 {
     const gboolean sized = gst_tdl_fitted_is_sized(sources);
     const struct gst_tdl_model_params params = { context, sources };
-    struct gst_tdl_progress progress = { .element = begin->element,
+    struct gst_tdl_progress progress = { .element = first_load->element,
                                          .cancelled = is_cancelled,
-                                         .data = begin };
+                                         .data = first_load };
     struct gst_tdl_infer *infer;
 
     if (sized && !check_size(size, error))

@@ -4,7 +4,7 @@
 #ifndef GST_TDL_FITTED_H
 #define GST_TDL_FITTED_H
 
-#include "gsttdlfirst.h"
+#include "gsttdlfirstload.h"
 #include "network/gsttdlinfer.h"
 
 /* Is the network's picture to have the frame's size? */
@@ -12,9 +12,9 @@ gboolean gst_tdl_fitted_is_sized(const struct gst_tdl_sources *sources);
 
 /* The model of `sources`, compiled for frames of that size (width, height) and of the aspect
  * that `sources` has. "frame" in `sources` is replaced by the size. Blocking. NULL with
- * `error`, or without when `begin` was cancelled. */
+ * `error`, or without when `first_load` was cancelled. */
 struct gst_tdl_infer *gst_tdl_fitted_load(struct tdl_context *context,
                                           struct gst_tdl_sources *sources, const gint size[2],
-                                          struct gst_tdl_first_load *begin, GError **error);
+                                          struct gst_tdl_first_load *first_load, GError **error);
 
 #endif

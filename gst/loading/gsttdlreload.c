@@ -7,7 +7,7 @@
 /* The load of a helper thread. */
 struct job {
     struct gst_tdl_reload *reload; /* lives in the element, which the thread holds */
-    enum gst_tdl_wish which;
+    enum gst_tdl_reload_kind which;
     struct gst_tdl_sources sources;
     struct gst_tdl_device *device;
     struct tdl_frame frame;
@@ -21,11 +21,11 @@ void gst_tdl_reload_init(struct gst_tdl_reload *reload, GstElement *element,
     *reload = (struct gst_tdl_reload){ .element = element, .sources = sources };
 }
 
-static void loaded_clear(struct gst_tdl_loaded *loaded)
+static void loaded_clear(struct gst_tdl_reload_result *loaded)
 {
     gst_tdl_infer_free(loaded->infer);
     gst_tdl_picture_free(loaded->picture);
-    *loaded = (struct gst_tdl_loaded){ NULL };
+    *loaded = (struct gst_tdl_reload_result){ NULL };
 }
 
 /* FALSE when there is nothing (more) to load. */
@@ -35,11 +35,11 @@ static gboolean job_begin(struct job *job)
     gboolean more;
 
     LOCK(reload);
-    more =
-        reload->device && reload->wishes[job->which].serial != reload->wishes[job->which].taken_on;
-    reload->wishes[job->which].loading = more;
+    more = reload->device &&
+           reload->requests[job->which].serial != reload->requests[job->which].started;
+    reload->requests[job->which].loading = more;
     if (more) {
-        job->serial = reload->wishes[job->which].taken_on = reload->wishes[job->which].serial;
+        job->serial = reload->requests[job->which].started = reload->requests[job->which].serial;
         job->device = gst_tdl_device_ref(reload->device);
         gst_tdl_sources_copy(reload->sources, &job->sources);
         job->sources.precision = reload->precision;
@@ -65,7 +65,7 @@ static gboolean job_outdated(gpointer data)
     gboolean outdated;
 
     LOCK(job->reload);
-    outdated = !job->reload->device || job->reload->wishes[job->which].serial != job->serial;
+    outdated = !job->reload->device || job->reload->requests[job->which].serial != job->serial;
     UNLOCK(job->reload);
     return outdated;
 }
@@ -83,21 +83,21 @@ static struct gst_tdl_infer *job_load_model(struct job *job,
         infer->beside = job->beside;
     if (infer && !gst_tdl_infer_compile(infer, job->device->context, &progress, error))
         g_clear_pointer(&infer, gst_tdl_infer_free);
-    /* Frames would wait for it. Whoever asks for it behind that is told what failed. */
+    /* Frames would wait for it. A later caller gets the error that is kept. */
     if (infer && job->frame.width)
         gst_tdl_infer_prepare(infer, &job->frame, NULL);
     return infer;
 }
 
-static struct gst_tdl_loaded job_load(struct job *job, GError **error)
+static struct gst_tdl_reload_result job_load(struct job *job, GError **error)
 {
-    struct gst_tdl_loaded loaded = { .has_picture = job->which == GST_TDL_WISH_PICTURE };
+    struct gst_tdl_reload_result loaded = { .has_picture = job->which == GST_TDL_RELOAD_PICTURE };
     struct gst_tdl_model_params params = {
         .context = job->device->context,
         .sources = &job->sources,
     };
 
-    if (job->which == GST_TDL_WISH_MODEL)
+    if (job->which == GST_TDL_RELOAD_MODEL)
         loaded.infer = job_load_model(job, &params, error);
     else if (*job->sources.background)
         loaded.picture = gst_tdl_picture_load(job->device->context, job->sources.background,
@@ -105,17 +105,17 @@ static struct gst_tdl_loaded job_load(struct job *job, GError **error)
     return loaded;
 }
 
-/* To the streaming thread; leaves in `loaded` what nobody wishes (any more). */
-static void job_hand_over(const struct job *job, struct gst_tdl_loaded *loaded)
+/* Hands the result to the streaming thread; leaves in `loaded` what is outdated. */
+static void job_hand_over(const struct job *job, struct gst_tdl_reload_result *loaded)
 {
     struct gst_tdl_reload *reload = job->reload;
-    struct gst_tdl_loaded *ready = &reload->ready, old;
+    struct gst_tdl_reload_result *ready = &reload->ready, old;
 
     LOCK(reload);
     old = *ready;
-    if (!reload->device || reload->wishes[job->which].serial != job->serial) {
+    if (!reload->device || reload->requests[job->which].serial != job->serial) {
         /* outdated */
-    } else if (job->which == GST_TDL_WISH_MODEL) {
+    } else if (job->which == GST_TDL_RELOAD_MODEL) {
         ready->serial = job->serial;
         ready->failed = loaded->failed;
         if (!loaded->failed) {
@@ -136,13 +136,13 @@ static void job_run(GstElement *element, gpointer data)
 
     while (job_begin(job)) {
         GError *error = NULL;
-        struct gst_tdl_loaded loaded = job_load(job, &error);
+        struct gst_tdl_reload_result loaded = job_load(job, &error);
 
         if (error && job_outdated(job)) { /* by a property that was set since */
             g_error_free(error);
         } else if (error) {
             gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
-            loaded.failed = job->which == GST_TDL_WISH_MODEL;
+            loaded.failed = job->which == GST_TDL_RELOAD_MODEL;
             if (loaded.failed)
                 job_hand_over(job, &loaded);
         } else {
@@ -168,20 +168,20 @@ void gst_tdl_reload_begin(struct gst_tdl_reload *reload)
     reload->rung = reload->sources->rung;
     reload->beside = FALSE;
     reload->frame = (struct tdl_frame){ 0 };
-    for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
-        reload->wishes[i].at_begin = reload->wishes[i].serial;
+    for (guint i = 0; i < GST_TDL_RELOAD_KINDS; i++)
+        reload->requests[i].serial_before = reload->requests[i].serial;
 }
 
 /* Get a helper thread to work, if there is something to do and none is. */
-static void kick(struct gst_tdl_reload *reload, enum gst_tdl_wish which)
+static void kick(struct gst_tdl_reload *reload, enum gst_tdl_reload_kind which)
 {
     struct job *job;
     gboolean start;
 
     LOCK(reload);
-    start = reload->device && !reload->wishes[which].loading &&
-            reload->wishes[which].serial != reload->wishes[which].taken_on;
-    reload->wishes[which].loading |= start;
+    start = reload->device && !reload->requests[which].loading &&
+            reload->requests[which].serial != reload->requests[which].started;
+    reload->requests[which].loading |= start;
     UNLOCK(reload);
     if (!start)
         return;
@@ -195,39 +195,39 @@ void gst_tdl_reload_start(struct gst_tdl_reload *reload, struct gst_tdl_device *
 {
     LOCK(reload);
     reload->device = gst_tdl_device_ref(device);
-    for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
-        reload->wishes[i].taken_on = reload->wishes[i].at_begin;
+    for (guint i = 0; i < GST_TDL_RELOAD_KINDS; i++)
+        reload->requests[i].started = reload->requests[i].serial_before;
     UNLOCK(reload);
-    for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
+    for (guint i = 0; i < GST_TDL_RELOAD_KINDS; i++)
         kick(reload, i);
 }
 
 void gst_tdl_reload_stop(struct gst_tdl_reload *reload)
 {
-    struct gst_tdl_loaded loaded;
+    struct gst_tdl_reload_result loaded;
     struct gst_tdl_device *device;
 
     LOCK(reload);
     device = g_steal_pointer(&reload->device);
     loaded = reload->ready;
-    reload->ready = (struct gst_tdl_loaded){ NULL };
-    for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
-        reload->wishes[i].serial++;
+    reload->ready = (struct gst_tdl_reload_result){ NULL };
+    for (guint i = 0; i < GST_TDL_RELOAD_KINDS; i++)
+        reload->requests[i].serial++;
     UNLOCK(reload);
     loaded_clear(&loaded);
     g_clear_pointer(&device, gst_tdl_device_unref);
 }
 
-void gst_tdl_reload_wish(struct gst_tdl_reload *reload, enum gst_tdl_wish which)
+void gst_tdl_reload_request(struct gst_tdl_reload *reload, enum gst_tdl_reload_kind which)
 {
     LOCK(reload);
-    reload->wishes[which].serial++;
+    reload->requests[which].serial++;
     UNLOCK(reload);
     kick(reload, which);
 }
 
-guint gst_tdl_reload_wish_rung(struct gst_tdl_reload *reload, gint rung, gboolean beside,
-                               const struct tdl_frame *frame)
+guint gst_tdl_reload_request_rung(struct gst_tdl_reload *reload, gint rung, gboolean beside,
+                                  const struct tdl_frame *frame)
 {
     guint serial;
 
@@ -235,9 +235,9 @@ guint gst_tdl_reload_wish_rung(struct gst_tdl_reload *reload, gint rung, gboolea
     reload->rung = rung;
     reload->beside = beside;
     reload->frame = *frame;
-    serial = ++reload->wishes[GST_TDL_WISH_MODEL].serial;
+    serial = ++reload->requests[GST_TDL_RELOAD_MODEL].serial;
     UNLOCK(reload);
-    kick(reload, GST_TDL_WISH_MODEL);
+    kick(reload, GST_TDL_RELOAD_MODEL);
     return serial;
 }
 
@@ -249,13 +249,13 @@ void gst_tdl_reload_keep_rung(struct gst_tdl_reload *reload, gint rung)
     UNLOCK(reload);
 }
 
-struct gst_tdl_loaded gst_tdl_reload_take(struct gst_tdl_reload *reload)
+struct gst_tdl_reload_result gst_tdl_reload_take(struct gst_tdl_reload *reload)
 {
-    struct gst_tdl_loaded loaded;
+    struct gst_tdl_reload_result loaded;
 
     LOCK(reload);
     loaded = reload->ready;
-    reload->ready = (struct gst_tdl_loaded){ NULL };
+    reload->ready = (struct gst_tdl_reload_result){ NULL };
     UNLOCK(reload);
     return loaded;
 }

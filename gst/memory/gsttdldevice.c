@@ -39,9 +39,9 @@ static GArray *list_tilings(struct tdl_context *context)
         struct tdl_image_modifier modifiers[MAX_MODIFIERS];
         uint32_t count = 0;
 
-        if (gst_tdl_format(f) == TDL_FORMAT_UNKNOWN ||
-            tdl_image_modifiers(context, gst_tdl_format(f), modifiers, MAX_MODIFIERS, &count) !=
-                TDL_OK)
+        if (gst_tdl_caps_format(f) == TDL_FORMAT_UNKNOWN ||
+            tdl_image_modifiers(context, gst_tdl_caps_format(f), modifiers, MAX_MODIFIERS,
+                                &count) != TDL_OK)
             continue;
         for (guint i = 0; i < MIN(count, MAX_MODIFIERS); i++) {
             struct gst_tdl_tiling tiling = {

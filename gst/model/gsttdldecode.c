@@ -239,13 +239,14 @@ static struct tdl_operand *without_strangers(struct tdl_builder *b, struct tdl_o
     const struct tdl_tensor_params one = { .dtype = TDL_FLOAT32 };
     static const gfloat far = 1, nan = NAN;
     struct tdl_operand *distance = tdl_builder_abs(b, tdl_builder_linear(b, x, 1, -0.5f));
-    struct tdl_operand *near =
+    struct tdl_operand *in_range =
         distance ? tdl_builder_lesser_or_equal(b, distance,
                                                tdl_builder_constant(b, &one, &far, sizeof(far)))
                  : NULL;
 
-    return near ? tdl_builder_where(b, near, x, tdl_builder_constant(b, &one, &nan, sizeof(nan)))
-                : NULL;
+    return in_range
+               ? tdl_builder_where(b, in_range, x, tdl_builder_constant(b, &one, &nan, sizeof(nan)))
+               : NULL;
 }
 
 /* One channel of probabilities, or several of them, as "output-range" has them. */

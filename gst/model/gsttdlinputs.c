@@ -17,12 +17,12 @@ static guint channels_of(const struct tdl_tensor_params *p)
     return p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3];
 }
 
-static const struct gst_tdl_said_input *said_of(const struct gst_tdl_sources *sources,
-                                                const gchar *name)
+static const struct gst_tdl_input_options *said_of(const struct gst_tdl_sources *sources,
+                                                   const gchar *name)
 {
     for (guint i = 0; sources->inputs && i < sources->inputs->len; i++) {
-        const struct gst_tdl_said_input *said =
-            &g_array_index(sources->inputs, struct gst_tdl_said_input, i);
+        const struct gst_tdl_input_options *said =
+            &g_array_index(sources->inputs, struct gst_tdl_input_options, i);
 
         if (!strcmp(said->name, name))
             return said;
@@ -33,7 +33,7 @@ static const struct gst_tdl_said_input *said_of(const struct gst_tdl_sources *so
 /* The modelinfo file's words about this input, where it has any. */
 static void set_ranges(const struct gst_tdl_sources *sources, struct gst_tdl_model_picture *picture)
 {
-    const struct gst_tdl_said_input *said = said_of(sources, picture->name);
+    const struct gst_tdl_input_options *said = said_of(sources, picture->name);
 
     for (guint c = 0; said && said->has_ranges && c < 3; c++) {
         const guint channel = picture->how.bgr ? 2 - c : c;
@@ -64,7 +64,7 @@ static gboolean is_state(const struct gst_tdl_links *links, const gchar *input)
 static gboolean check_dims(const struct gst_tdl_sources *sources, struct tdl_builder *builder,
                            const gchar *name, const struct tdl_tensor_params *params)
 {
-    const struct gst_tdl_said_input *said = said_of(sources, name);
+    const struct gst_tdl_input_options *said = said_of(sources, name);
 
     for (guint d = 1; said && params->rank == 4 && d < G_N_ELEMENTS(said->dims); d++) {
         g_autofree gchar *is = NULL;
@@ -198,8 +198,8 @@ guint gst_tdl_inputs_dimensions(const struct gst_tdl_sources *sources,
     guint count = 0;
 
     for (guint i = 0; sources->inputs && i < sources->inputs->len; i++) {
-        const struct gst_tdl_said_input *said =
-            &g_array_index(sources->inputs, struct gst_tdl_said_input, i);
+        const struct gst_tdl_input_options *said =
+            &g_array_index(sources->inputs, struct gst_tdl_input_options, i);
 
         for (guint d = 0; d < G_N_ELEMENTS(said->dims) && count < room; d++) {
             if (said->dims[d] < 1)
@@ -216,7 +216,7 @@ guint gst_tdl_inputs_dimensions(const struct gst_tdl_sources *sources,
 
 /* ---------------------------------------------------------------- the element */
 
-static gboolean load(struct gst_tdl_others *others, guint i, struct tdl_context *context,
+static gboolean load(struct gst_tdl_aux_inputs *others, guint i, struct tdl_context *context,
                      const struct gst_tdl_model_picture *picture, GError **error)
 {
     g_autoptr(GError) notice = NULL;
@@ -232,8 +232,8 @@ static gboolean load(struct gst_tdl_others *others, guint i, struct tdl_context 
     return TRUE;
 }
 
-gboolean gst_tdl_others_init(struct gst_tdl_others *others, struct tdl_context *context,
-                             const struct gst_tdl_model_pictures *pictures, GError **error)
+gboolean gst_tdl_aux_inputs_init(struct gst_tdl_aux_inputs *others, struct tdl_context *context,
+                                 const struct gst_tdl_model_pictures *pictures, GError **error)
 {
     for (guint i = 0; i + 1 < pictures->count; i++) {
         const struct gst_tdl_model_picture *picture = &pictures->list[i + 1];
@@ -252,7 +252,7 @@ gboolean gst_tdl_others_init(struct gst_tdl_others *others, struct tdl_context *
     return TRUE;
 }
 
-void gst_tdl_others_finish(struct gst_tdl_others *others)
+void gst_tdl_aux_inputs_finish(struct gst_tdl_aux_inputs *others)
 {
     for (guint i = 0; i < GST_TDL_MAX_OTHERS; i++) {
         tdl_tensor_destroy(&others->tensors[i]);
@@ -261,7 +261,7 @@ void gst_tdl_others_finish(struct gst_tdl_others *others)
 }
 
 /* One picture to tensor `i`, fitted as the frame is to the network's. */
-static enum tdl_result record(const struct gst_tdl_others *others, guint i,
+static enum tdl_result record(const struct gst_tdl_aux_inputs *others, guint i,
                               const struct gst_tdl_model_picture *to, gint fit,
                               struct tdl_batch *batch, const struct tdl_frame *frame,
                               gfloat pixel_aspect)
@@ -279,8 +279,9 @@ static enum tdl_result record(const struct gst_tdl_others *others, guint i,
     return tdl_frame_to_tensor(batch, frame, others->tensors[i], &how);
 }
 
-enum tdl_result gst_tdl_others_fill(struct gst_tdl_others *others, struct tdl_context *context,
-                                    const struct gst_tdl_model_pictures *pictures, gint fit)
+enum tdl_result gst_tdl_aux_inputs_fill(struct gst_tdl_aux_inputs *others,
+                                        struct tdl_context *context,
+                                        const struct gst_tdl_model_pictures *pictures, gint fit)
 {
     struct tdl_batch *batch = NULL;
     enum tdl_result r = TDL_OK;
@@ -308,10 +309,10 @@ enum tdl_result gst_tdl_others_fill(struct gst_tdl_others *others, struct tdl_co
     return r;
 }
 
-enum tdl_result gst_tdl_others_prepare(const struct gst_tdl_others *others,
-                                       const struct gst_tdl_model_pictures *pictures,
-                                       const struct tdl_frame *frame,
-                                       const struct tdl_compile_params *compile)
+enum tdl_result gst_tdl_aux_inputs_prepare(const struct gst_tdl_aux_inputs *others,
+                                           const struct gst_tdl_model_pictures *pictures,
+                                           const struct tdl_frame *frame,
+                                           const struct tdl_compile_params *compile)
 {
     enum tdl_result r = TDL_OK;
 
@@ -321,10 +322,10 @@ enum tdl_result gst_tdl_others_prepare(const struct gst_tdl_others *others,
     return r;
 }
 
-enum tdl_result gst_tdl_others_record(const struct gst_tdl_others *others,
-                                      const struct gst_tdl_model_pictures *pictures, gint fit,
-                                      struct tdl_batch *batch, const struct tdl_frame *frame,
-                                      gfloat pixel_aspect)
+enum tdl_result gst_tdl_aux_inputs_record(const struct gst_tdl_aux_inputs *others,
+                                          const struct gst_tdl_model_pictures *pictures, gint fit,
+                                          struct tdl_batch *batch, const struct tdl_frame *frame,
+                                          gfloat pixel_aspect)
 {
     enum tdl_result r = TDL_OK;
 
@@ -334,8 +335,9 @@ enum tdl_result gst_tdl_others_record(const struct gst_tdl_others *others,
     return r;
 }
 
-guint gst_tdl_others_bind(const struct gst_tdl_others *others,
-                          const struct gst_tdl_model_pictures *pictures, struct tdl_binding *inputs)
+guint gst_tdl_aux_inputs_bind(const struct gst_tdl_aux_inputs *others,
+                              const struct gst_tdl_model_pictures *pictures,
+                              struct tdl_binding *inputs)
 {
     for (guint i = 0; i + 1 < pictures->count; i++)
         inputs[i] = (struct tdl_binding){ pictures->list[i + 1].name, others->tensors[i] };

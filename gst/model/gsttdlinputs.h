@@ -41,29 +41,30 @@ guint gst_tdl_inputs_dimensions(const struct gst_tdl_sources *sources,
                                 struct tdl_model_dimension *dimensions, gchar **places, guint room);
 
 /* An element's tensors for all but the first, in their order. */
-struct gst_tdl_others {
+struct gst_tdl_aux_inputs {
     struct tdl_tensor *tensors[GST_TDL_MAX_OTHERS];
     struct gst_tdl_picture *files[GST_TDL_MAX_OTHERS];
 };
 /* Blocking, as files are read. */
-gboolean gst_tdl_others_init(struct gst_tdl_others *others, struct tdl_context *context,
-                             const struct gst_tdl_model_pictures *pictures, GError **error);
-void gst_tdl_others_finish(struct gst_tdl_others *others);
+gboolean gst_tdl_aux_inputs_init(struct gst_tdl_aux_inputs *others, struct tdl_context *context,
+                                 const struct gst_tdl_model_pictures *pictures, GError **error);
+void gst_tdl_aux_inputs_finish(struct gst_tdl_aux_inputs *others);
 /* Put the files' pictures where they belong, once and for all. Blocking. */
-enum tdl_result gst_tdl_others_fill(struct gst_tdl_others *others, struct tdl_context *context,
-                                    const struct gst_tdl_model_pictures *pictures, gint fit);
+enum tdl_result gst_tdl_aux_inputs_fill(struct gst_tdl_aux_inputs *others,
+                                        struct tdl_context *context,
+                                        const struct gst_tdl_model_pictures *pictures, gint fit);
 /* Compile what frames like this one need. Blocking. */
-enum tdl_result gst_tdl_others_prepare(const struct gst_tdl_others *others,
-                                       const struct gst_tdl_model_pictures *pictures,
-                                       const struct tdl_frame *frame,
-                                       const struct tdl_compile_params *compile);
+enum tdl_result gst_tdl_aux_inputs_prepare(const struct gst_tdl_aux_inputs *others,
+                                           const struct gst_tdl_model_pictures *pictures,
+                                           const struct tdl_frame *frame,
+                                           const struct tdl_compile_params *compile);
 /* The frame to each that takes it. */
-enum tdl_result gst_tdl_others_record(const struct gst_tdl_others *others,
-                                      const struct gst_tdl_model_pictures *pictures, gint fit,
-                                      struct tdl_batch *batch, const struct tdl_frame *frame,
-                                      gfloat pixel_aspect);
-guint gst_tdl_others_bind(const struct gst_tdl_others *others,
-                          const struct gst_tdl_model_pictures *pictures,
-                          struct tdl_binding *inputs);
+enum tdl_result gst_tdl_aux_inputs_record(const struct gst_tdl_aux_inputs *others,
+                                          const struct gst_tdl_model_pictures *pictures, gint fit,
+                                          struct tdl_batch *batch, const struct tdl_frame *frame,
+                                          gfloat pixel_aspect);
+guint gst_tdl_aux_inputs_bind(const struct gst_tdl_aux_inputs *others,
+                              const struct gst_tdl_model_pictures *pictures,
+                              struct tdl_binding *inputs);
 
 #endif

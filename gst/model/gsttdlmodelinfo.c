@@ -201,7 +201,7 @@ static gboolean check_order(const struct info *info, const gchar *group, GError 
 /* The sum of the groups of tensors. */
 struct tensors {
     gboolean own_ranges, own_size; /* the user has set them */
-    GArray *inputs;                /* struct gst_tdl_said_input */
+    GArray *inputs;                /* struct gst_tdl_input_options */
     guint outputs;
     const gchar *output; /* the last one's name */
 };
@@ -211,7 +211,7 @@ struct tensors {
 static gboolean read_input(const struct info *info, const gchar *group, struct tensors *t,
                            struct gst_tdl_sources *sources, GError **error)
 {
-    struct gst_tdl_said_input said = { 0 };
+    struct gst_tdl_input_options said = { 0 };
     gdouble dims[MAX_DIMS], pairs[3][2];
     guint sizes, ranges;
 
@@ -321,7 +321,8 @@ static gboolean read_groups(const struct info *info, struct gst_tdl_sources *sou
     tensors.own_ranges = *sources->input_range || *sources->input_mean || *sources->input_deviation;
     tensors.own_size = *sources->model_size != '\0';
     g_clear_pointer(&sources->inputs, g_array_unref);
-    sources->inputs = tensors.inputs = g_array_new(FALSE, FALSE, sizeof(struct gst_tdl_said_input));
+    sources->inputs = tensors.inputs =
+        g_array_new(FALSE, FALSE, sizeof(struct gst_tdl_input_options));
     for (guint i = 0; groups[i]; i++)
         if (strcmp(groups[i], HEAD) != 0 && strcmp(groups[i], OURS) != 0 &&
             !read_tensor(info, groups[i], &tensors, sources, error))

@@ -257,7 +257,7 @@ static void leave_round(struct gst_tdl_batch_slot *batch_slot)
 }
 
 /* The next batch, begun: which waits for what it did before, whose time is noted. */
-static enum tdl_result begin(struct gst_tdl_batcher *b, struct tdl_batch **out_batch)
+static enum tdl_result begin_batch(struct gst_tdl_batcher *b, struct tdl_batch **out_batch)
 {
     const guint turn = b->turn++ % BATCHES;
     uint64_t ns[GST_TDL_STAGES];
@@ -280,7 +280,7 @@ static enum tdl_result submit(struct gst_tdl_batcher *b, struct gst_tdl_stacked 
     enum tdl_result r;
 
     g_mutex_lock(&b->submitting);
-    r = begin(b, &batch);
+    r = begin_batch(b, &batch);
     round->network_ns = b->network_ns;
     if (r == TDL_OK) {
         r = gst_tdl_stacked_record(stacked, batch, round->infers, round->count);

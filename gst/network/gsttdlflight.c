@@ -286,8 +286,8 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
 
 /* ------------------------------------------------------------------- alone */
 
-enum tdl_result gst_tdl_batch_run(struct tdl_context *context, struct tdl_batch *batch,
-                                  tdl_progress_fn goes_on, void *data)
+enum tdl_result gst_tdl_flight_run_batch(struct tdl_context *context, struct tdl_batch *batch,
+                                         tdl_progress_fn goes_on, void *data)
 {
     const guint64 look = 50 * GST_MSECOND; /* few networks take that long */
     uint64_t point = 0;

@@ -95,7 +95,7 @@ guint64 gst_tdl_flight_busy_ns(struct gst_tdl_flight *flight);
 
 /* Run what the batch has, in no flight, and wait for it; it is given up when `goes_on` says
  * no (TDL_ERROR_CANCELED). Blocking. */
-enum tdl_result gst_tdl_batch_run(struct tdl_context *context, struct tdl_batch *batch,
-                                  tdl_progress_fn goes_on, void *data);
+enum tdl_result gst_tdl_flight_run_batch(struct tdl_context *context, struct tdl_batch *batch,
+                                         tdl_progress_fn goes_on, void *data);
 
 #endif

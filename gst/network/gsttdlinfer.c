@@ -63,7 +63,7 @@ static void bind(const struct gst_tdl_infer *infer, struct bindings *b)
     b->inputs[0] = (struct tdl_binding){ infer->model->input, infer->input };
     b->outputs[0] = (struct tdl_binding){ infer->model->output, infer->output };
     b->input_count =
-        1 + gst_tdl_others_bind(&infer->others, &infer->model->pictures, b->inputs + 1);
+        1 + gst_tdl_aux_inputs_bind(&infer->others, &infer->model->pictures, b->inputs + 1);
     b->output_count = 1;
     if (infer->indices)
         b->outputs[b->output_count++] = (struct tdl_binding){ GST_TDL_CLASSES, infer->indices };
@@ -106,7 +106,7 @@ static enum tdl_result run_alone(struct gst_tdl_infer *infer, struct tdl_context
     if (r == TDL_OK)
         r = run_network(infer, batch);
     if (r == TDL_OK)
-        r = gst_tdl_batch_run(context, batch, gst_tdl_progress_kernels, progress);
+        r = gst_tdl_flight_run_batch(context, batch, gst_tdl_progress_kernels, progress);
     tdl_batch_destroy(&batch);
     *out_ns = (g_get_monotonic_time() - start) * 1000;
     return r;
@@ -164,7 +164,7 @@ struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *param
         gst_tdl_error_set(error, r, "Cannot run model \"%s\"", infer->model->name);
         goto fail;
     }
-    if (!gst_tdl_others_init(&infer->others, params->context, &infer->model->pictures, error))
+    if (!gst_tdl_aux_inputs_init(&infer->others, params->context, &infer->model->pictures, error))
         goto fail;
     return infer;
 fail:
@@ -184,8 +184,8 @@ gboolean gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_context *
     gst_tdl_progress_begin(progress);
     r = gst_tdl_model_compile(infer->model, gst_tdl_progress_kernels, progress);
     if (r == TDL_OK)
-        r = gst_tdl_others_fill(&infer->others, context, &infer->model->pictures,
-                                infer->model->fit);
+        r = gst_tdl_aux_inputs_fill(&infer->others, context, &infer->model->pictures,
+                                    infer->model->fit);
     if (r == TDL_OK)
         r = warm_up(infer, context, progress);
     if (r != TDL_OK && r != TDL_ERROR_CANCELED)
@@ -230,7 +230,7 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer)
     tdl_tensor_destroy(&infer->indices);
     tdl_tensor_destroy(&infer->foreground);
     gst_tdl_carry_finish(&infer->memory);
-    gst_tdl_others_finish(&infer->others);
+    gst_tdl_aux_inputs_finish(&infer->others);
     gst_tdl_model_release(&infer->model);
     g_free(infer->choice.follows);
     g_free(infer);
@@ -242,7 +242,7 @@ enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct 
     enum tdl_result r = tdl_frame_to_tensor_prepare(frame, infer->input, compile);
 
     return r == TDL_OK
-               ? gst_tdl_others_prepare(&infer->others, &infer->model->pictures, frame, compile)
+               ? gst_tdl_aux_inputs_prepare(&infer->others, &infer->model->pictures, frame, compile)
                : r;
 }
 
@@ -292,8 +292,8 @@ enum tdl_result gst_tdl_infer_picture(struct gst_tdl_infer *infer, struct tdl_ba
     infer->frame[1] = frame->height;
     if (r == TDL_OK)
         r = tdl_frame_to_tensor(batch, frame, infer->input, &picture);
-    return r == TDL_OK ? gst_tdl_others_record(&infer->others, &infer->model->pictures,
-                                               infer->model->fit, batch, frame, pixel_aspect)
+    return r == TDL_OK ? gst_tdl_aux_inputs_record(&infer->others, &infer->model->pictures,
+                                                   infer->model->fit, batch, frame, pixel_aspect)
                        : r;
 }
 

@@ -7,20 +7,20 @@
 
 #include <string.h>
 
-const struct tdl_model *gst_tdl_read_bundled(const gchar *name)
+const struct gst_tdl_bundled_model *gst_tdl_read_bundled(const gchar *name)
 {
     if (!*name)
         name = "person";
-    for (gsize i = 0; i < tdl_model_count; i++)
-        if (!g_strcmp0(tdl_models[i].name, name))
-            return &tdl_models[i];
+    for (gsize i = 0; i < gst_tdl_bundled_model_count; i++)
+        if (!g_strcmp0(gst_tdl_bundled_models[i].name, name))
+            return &gst_tdl_bundled_models[i];
     return NULL;
 }
 
 static enum tdl_result import(struct tdl_builder *builder, const gchar *name,
                               const struct tdl_model_params *params)
 {
-    const struct tdl_model *bundled = gst_tdl_read_bundled(name);
+    const struct gst_tdl_bundled_model *bundled = gst_tdl_read_bundled(name);
 
     if (bundled)
         return tdl_model_import(builder, bundled->data, bundled->size, params);
@@ -156,7 +156,7 @@ static const gchar *find_stray(const struct tdl_graph *graph, const struct gst_t
                                const GArray *inputs)
 {
     for (guint i = 0; inputs && i < inputs->len; i++) {
-        const gchar *name = g_array_index(inputs, struct gst_tdl_said_input, i).name;
+        const gchar *name = g_array_index(inputs, struct gst_tdl_input_options, i).name;
 
         if (!is_input(graph, links, name))
             return name;

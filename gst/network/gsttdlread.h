@@ -4,10 +4,10 @@
 #define GST_TDL_READ_H
 
 #include "gsttdlmodel.h"
-#include "model/gsttdlmodels.h"
+#include "model/gsttdlbundled.h"
 
 /* The model of that name in this build, "" for the first; or NULL. */
-const struct tdl_model *gst_tdl_read_bundled(const gchar *name);
+const struct gst_tdl_bundled_model *gst_tdl_read_bundled(const gchar *name);
 
 /* Fills the model, but for its name and "fit". Blocking. FALSE with `error`. */
 gboolean gst_tdl_read(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,

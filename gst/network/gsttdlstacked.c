@@ -69,7 +69,7 @@ static enum tdl_result warm_up(struct gst_tdl_stacked *s, struct tdl_context *co
         if (r == TDL_OK)
             r = run(s, batch);
         if (r == TDL_OK)
-            r = gst_tdl_batch_run(context, batch, compile->progress, compile->progress_data);
+            r = gst_tdl_flight_run_batch(context, batch, compile->progress, compile->progress_data);
         s->network_ns = (g_get_monotonic_time() - start) * 1000;
     }
     tdl_batch_destroy(&batch);

@@ -105,7 +105,7 @@ static enum tdl_result record(struct gst_tdl_infer *infer, struct tdl_batch *bat
     shown.crop.height = (end[1] - begin[1]) * high;
     place = (struct gst_tdl_rect){ begin[0] * wide, begin[1] * high, shown.crop.width,
                                    shown.crop.height };
-    gst_tdl_frame_crop(&frames->target_part, target, &place, &part);
+    gst_tdl_geometry_crop(&frames->target_part, target, &place, &part);
     return r == TDL_OK ? tdl_frame_from_tensor(batch, infer->mask, &part, &shown) : r;
 }
 

@@ -355,7 +355,7 @@ static struct {
     [META - MODE] = { "GstTdlMeta", metadata, 0 },
 };
 
-static GType enum_type(enum gst_tdl_kind kind)
+static GType enum_type(enum gst_tdl_property_kind kind)
 {
     gsize *type = &enums[kind - MODE].type;
 

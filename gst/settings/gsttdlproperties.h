@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum gst_tdl_kind {
+enum gst_tdl_property_kind {
     FLOAT,
     UINT,
     COLOR,
@@ -28,7 +28,7 @@ enum gst_tdl_kind {
 /* Enumerations and booleans take `def` as their default, too. */
 struct gst_tdl_property {
     const gchar *name, *nick, *blurb;
-    enum gst_tdl_kind kind;
+    enum gst_tdl_property_kind kind;
     enum gst_tdl_effect effect;
     gsize offset; /* in struct gst_tdl_settings */
     gdouble min, max, def;

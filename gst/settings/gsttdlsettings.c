@@ -318,8 +318,8 @@ static void append_value(GString *key, const struct gst_tdl_property *p, gconstp
 static void append_inputs(GString *key, const GArray *inputs)
 {
     for (guint i = 0; inputs && i < inputs->len; i++) {
-        const struct gst_tdl_said_input *said =
-            &g_array_index(inputs, struct gst_tdl_said_input, i);
+        const struct gst_tdl_input_options *said =
+            &g_array_index(inputs, struct gst_tdl_input_options, i);
 
         g_string_append_printf(key, "|%zu:%s", strlen(said->name), said->name);
         for (guint k = 0; k < 6 && said->has_ranges; k++)

@@ -132,7 +132,7 @@ struct gst_tdl_sources {
     gboolean fuse;
     GArray *classes;                       /* gint */
     gfloat score_threshold, iou_threshold; /* for objects in boxes */
-    GArray *inputs;           /* struct gst_tdl_said_input, which nobody changes; NULL: none */
+    GArray *inputs;           /* struct gst_tdl_input_options, which nobody changes; NULL: none */
     gboolean said_output;     /* model_output is a modelinfo file's, too */
     struct gst_tdl_look look; /* wishes of models.ini and modelinfo files, no user's */
     gint rung;                /* enum gst_tdl_rung: the model that "auto" is now */
@@ -141,7 +141,7 @@ struct gst_tdl_sources {
 };
 
 /* A modelinfo file's words about an input, where the user has said nothing. */
-struct gst_tdl_said_input {
+struct gst_tdl_input_options {
     const gchar *name; /* interned */
     gboolean has_ranges;
     gfloat ranges[3][2]; /* for black and white, by colour */

@@ -3,7 +3,7 @@
 #include "caps/gsttdlcaps.h"
 #include "frame/gsttdlcompose.h"
 #include "frame/gsttdldiscontinuity.h"
-#include "export/gsttdldmabufpool.h"
+#include "export/gsttdlexportdmabufpool.h"
 #include "caps/gsttdlgeometry.h"
 #include "import/gsttdlmisfit.h"
 #include "settings/gsttdlproperties.h"
@@ -321,13 +321,13 @@ GST_END_TEST;
 /* As V4L2 and KMS count: the codes of drm_fourcc.h, written out. */
 GST_START_TEST(fourcc)
 {
-    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_BGRx), 0x34325258);
-    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_NV12), 0x3231564e);
-    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_GRAY8), 0x20203852);
-    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_ARGB), 0x34324142);
-    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_Y42B), 0x36315559);
-    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_NV24), 0);
-    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_I420_10LE), 0);
+    fail_unless_equals_int(gst_tdl_caps_drm_fourcc(GST_VIDEO_FORMAT_BGRx), 0x34325258);
+    fail_unless_equals_int(gst_tdl_caps_drm_fourcc(GST_VIDEO_FORMAT_NV12), 0x3231564e);
+    fail_unless_equals_int(gst_tdl_caps_drm_fourcc(GST_VIDEO_FORMAT_GRAY8), 0x20203852);
+    fail_unless_equals_int(gst_tdl_caps_drm_fourcc(GST_VIDEO_FORMAT_ARGB), 0x34324142);
+    fail_unless_equals_int(gst_tdl_caps_drm_fourcc(GST_VIDEO_FORMAT_Y42B), 0x36315559);
+    fail_unless_equals_int(gst_tdl_caps_drm_fourcc(GST_VIDEO_FORMAT_NV24), 0);
+    fail_unless_equals_int(gst_tdl_caps_drm_fourcc(GST_VIDEO_FORMAT_I420_10LE), 0);
 }
 GST_END_TEST;
 
@@ -341,10 +341,10 @@ GST_START_TEST(dma_buf_rows)
     GstVideoInfo info;
 
     gst_video_info_set_format(&info, all[__i__], 322, 50);
-    fail_unless(gst_tdl_dma_buf_layout(&info, TRUE));
+    fail_unless(gst_tdl_export_dma_buf_layout(&info, TRUE));
     for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); p++) {
-        gsize row = gst_tdl_plane_row(info.finfo, p, 322);
-        gsize rows = gst_tdl_plane_rows(info.finfo, p, 50);
+        gsize row = gst_tdl_geometry_plane_row(info.finfo, p, 322);
+        gsize rows = gst_tdl_geometry_plane_rows(info.finfo, p, 50);
         gsize end = p + 1 < GST_VIDEO_INFO_N_PLANES(&info) ? info.offset[p + 1] : info.size;
 
         fail_unless_equals_int(info.stride[p] % 256, 0);
@@ -457,12 +457,12 @@ GST_START_TEST(rows)
     static const gint sizes[] = { 1, 2, 3, 4, 5, 17, 64, 641, 1280 };
     GstVideoInfo info;
 
-    fail_unless(gst_tdl_format(all[__i__]) != TDL_FORMAT_UNKNOWN);
+    fail_unless(gst_tdl_caps_format(all[__i__]) != TDL_FORMAT_UNKNOWN);
     for (guint w = 0; w < G_N_ELEMENTS(sizes); w++) {
         gst_video_info_set_format(&info, all[__i__], sizes[w], sizes[w]);
         for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); p++) {
-            gsize row = gst_tdl_plane_row(info.finfo, p, sizes[w]);
-            guint rows = gst_tdl_plane_rows(info.finfo, p, sizes[w]);
+            gsize row = gst_tdl_geometry_plane_row(info.finfo, p, sizes[w]);
+            guint rows = gst_tdl_geometry_plane_rows(info.finfo, p, sizes[w]);
             gboolean half = p > 0 && GST_VIDEO_FORMAT_INFO_H_SUB(info.finfo, GST_VIDEO_COMP_U) > 0;
 
             fail_unless_equals_int(rows, half ? (sizes[w] + 1) / 2 : sizes[w]);
@@ -554,15 +554,16 @@ static const struct {
     { { 5000, 4967, 4934, 4900, 3000 }, 5, 1 << 4 },             /* backwards */
 };
 
-GST_START_TEST(cuts)
+GST_START_TEST(discontinuities)
 {
-    struct gst_tdl_discontinuity cut;
+    struct gst_tdl_discontinuity discontinuity;
 
-    gst_tdl_discontinuity_init(&cut);
+    gst_tdl_discontinuity_init(&discontinuity);
     for (guint i = 0; i < clocks[__i__].count; i++) {
-        fail_if(gst_tdl_discontinuity_before(&cut, GST_CLOCK_TIME_NONE), "no time says nothing");
+        fail_if(gst_tdl_discontinuity_before(&discontinuity, GST_CLOCK_TIME_NONE),
+                "no time says nothing");
         fail_unless_equals_int(
-            gst_tdl_discontinuity_before(&cut, clocks[__i__].times[i] * GST_MSECOND),
+            gst_tdl_discontinuity_before(&discontinuity, clocks[__i__].times[i] * GST_MSECOND),
             clocks[__i__].gaps >> i & 1);
     }
 }
@@ -685,7 +686,7 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, rows, 0, 23);
     tcase_add_loop_test(tc, crop, 0, G_N_ELEMENTS(crops));
     tcase_add_loop_test(tc, meta_fits, 0, G_N_ELEMENTS(metas));
-    tcase_add_loop_test(tc, cuts, 0, G_N_ELEMENTS(clocks));
+    tcase_add_loop_test(tc, discontinuities, 0, G_N_ELEMENTS(clocks));
     tcase_add_loop_test(tc, blur, 0, G_N_ELEMENTS(blurs));
     tcase_add_test(tc, colors);
     tcase_add_loop_test(tc, modes_of_engine, 0, G_N_ELEMENTS(numbers));

@@ -48,17 +48,17 @@ int __wrap_open64(const char *path, int flags, ...)
 }
 
 /* Who waits for the file waits a hundredth of the time. */
-gboolean __real_gst_tdl_run_detached(const gchar *name, void (*run)(gpointer data), gpointer data,
+gboolean __real_gst_tdl_detached_run(const gchar *name, void (*run)(gpointer data), gpointer data,
                                GDestroyNotify destroy, gint64 timeout);
-gboolean __wrap_gst_tdl_run_detached(const gchar *name, void (*run)(gpointer data), gpointer data,
+gboolean __wrap_gst_tdl_detached_run(const gchar *name, void (*run)(gpointer data), gpointer data,
                                GDestroyNotify destroy, gint64 timeout);
 
 static gboolean impatient;
 
-gboolean __wrap_gst_tdl_run_detached(const gchar *name, void (*run)(gpointer data), gpointer data,
+gboolean __wrap_gst_tdl_detached_run(const gchar *name, void (*run)(gpointer data), gpointer data,
                                GDestroyNotify destroy, gint64 timeout)
 {
-    return __real_gst_tdl_run_detached(name, run, data, destroy,
+    return __real_gst_tdl_detached_run(name, run, data, destroy,
                                        impatient ? timeout / 100 : timeout);
 }
 
@@ -115,10 +115,10 @@ GST_START_TEST(task)
     g_mutex_init(&task.lock);
     g_cond_init(&task.cond);
     if (__i__ == 0) {
-        fail_unless(gst_tdl_run_detached("test", work, &task, destroy, 60 * G_USEC_PER_SEC));
+        fail_unless(gst_tdl_detached_run("test", work, &task, destroy, 60 * G_USEC_PER_SEC));
         fail_if(task.destroyed, "it is the caller's");
     } else {
-        fail_if(gst_tdl_run_detached("test", work, &task, destroy, 1000));
+        fail_if(gst_tdl_detached_run("test", work, &task, destroy, 1000));
         g_mutex_lock(&task.lock);
         fail_if(task.destroyed, "destroyed while it runs");
         task.may_end = TRUE;

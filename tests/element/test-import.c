@@ -223,7 +223,7 @@ GST_START_TEST(decline)
     fail_unless_equals_uint64(importer.stats.cpu_copied_bytes, 0);
 
     fail_unless(import(&importer, buffer, TRUE, &out, NULL));
-    fail_unless_equals_string(importer.path, gst_tdl_import_copy);
+    fail_unless_equals_string(importer.path, gst_tdl_import_copy_path);
     fail_unless(strstr(importer.declined, declines[__i__].reason) != NULL, "%s",
                 importer.declined);
     fail_unless_equals_uint64(importer.stats.cpu_copied_bytes, WIDTH * HEIGHT * 3 / 2);
@@ -358,14 +358,14 @@ GST_START_TEST(without_timestamps)
         gst_buffer_unref(input);
         gst_buffer_unref(output);
         fail_unless_equals_uint64(session->counts.network_runs, 1);
-        fail_unless(session->effort.cost.network > 0 && session->effort.cost.picture == 0);
-        fail_unless((session->effort.cost.frame > 0) == i);
-        frame = session->effort.cost.frame;
+        fail_unless(session->usage.cost.network > 0 && session->usage.cost.picture == 0);
+        fail_unless((session->usage.cost.frame > 0) == i);
+        frame = session->usage.cost.frame;
     }
-    before = session->effort.cost.network;
+    before = session->usage.cost.network;
     gst_tdl_session_measure(session); /* nothing has happened */
-    fail_unless_equals_uint64(session->effort.cost.network, before);
-    fail_unless_equals_uint64(session->effort.cost.frame, frame);
+    fail_unless_equals_uint64(session->usage.cost.network, before);
+    fail_unless_equals_uint64(session->usage.cost.frame, frame);
     info->timestamps = true;
     gst_tdl_session_free(session);
 }

@@ -2,13 +2,13 @@
 /* A build without the bundled models: what is said to who asks for them. The
  * table below takes the place of the generated one. */
 #include "network/gsttdlmodel.h"
-#include "model/gsttdlmodels.h"
+#include "model/gsttdlbundled.h"
 
 #include <gst/check/gstcheck.h>
 #include <glib/gstdio.h>
 
-const struct tdl_model tdl_models[] = { { NULL, NULL, 0 } };
-const size_t tdl_model_count = 0;
+const struct gst_tdl_bundled_model gst_tdl_bundled_models[] = { { NULL, NULL, 0 } };
+const size_t gst_tdl_bundled_model_count = 0;
 
 static struct gst_tdl_model_params of_model(struct gst_tdl_settings *settings, const char *model)
 {

@@ -14,9 +14,9 @@
 
 struct situation {
     struct gst_tdl_live live;
-    struct gst_tdl_course course;
-    struct gst_tdl_runs runs;
-    struct gst_tdl_wanted wanted;
+    struct gst_tdl_plan_state state;
+    struct gst_tdl_plan_network runs;
+    struct gst_tdl_plan_request wanted;
     gboolean others; /* at the batcher */
 };
 
@@ -25,8 +25,8 @@ static struct gst_tdl_plan plan_of(const struct situation *s)
     struct gst_tdl_plan plan;
 
     memset(&plan, 0xa5, sizeof(plan));
-    gst_tdl_plan_frame(&s->live, &s->course, &s->runs, &s->wanted, &plan);
-    if (s->others && plan.hearing == GST_TDL_HEARS_RUN)
+    gst_tdl_plan_frame(&s->live, &s->state, &s->runs, &s->wanted, &plan);
+    if (s->others && plan.notice == GST_TDL_NOTICE_RUN)
         gst_tdl_plan_share(&plan);
     return plan;
 }
@@ -36,7 +36,7 @@ static struct situation usual(void)
 {
     return (struct situation){
         .live = { .mode = GST_TDL_MODE_BLUR, .blur_radius = 8, .fail_closed = TRUE },
-        .course = { .has_mask = TRUE },
+        .state = { .has_mask = TRUE },
         .runs = { .kind = GST_TDL_OUTPUT_MASK, .interval = 1, .may_run = TRUE },
         .wanted = { .pictures = { TRUE }, .mode = GST_TDL_MODE_BLUR, .height = HEIGHT },
     };
@@ -46,9 +46,13 @@ static struct situation usual(void)
 
 static void change_nothing(struct situation *s) { (void)s; }
 static void interval(struct situation *s) { s->runs.interval = 3; }
-static void interval_over(struct situation *s) { s->runs.interval = 3; s->course.since_run = 2; }
-static void interval_cut(struct situation *s) { s->runs.interval = 3; s->course.cut = TRUE; }
-static void first(struct situation *s) { s->course.has_mask = FALSE; }
+static void interval_over(struct situation *s) { s->runs.interval = 3; s->state.since_run = 2; }
+static void interval_discontinuity(struct situation *s)
+{
+    s->runs.interval = 3;
+    s->state.discontinuity = TRUE;
+}
+static void first(struct situation *s) { s->state.has_mask = FALSE; }
 static void interval_first(struct situation *s) { interval(s); first(s); }
 static void rate(struct situation *s) { s->runs.may_run = FALSE; }
 static void rate_first(struct situation *s) { rate(s); first(s); }
@@ -57,8 +61,12 @@ static void others_interval(struct situation *s) { s->others = TRUE; s->runs.int
 static void others_watched(struct situation *s) { s->others = s->live.presence = TRUE; }
 static void freshest(struct situation *s) { s->live.latency_mode = GST_TDL_LATENCY_FRESHEST; }
 static void freshest_first(struct situation *s) { freshest(s); first(s); }
-static void freshest_cut(struct situation *s) { freshest(s); s->course.cut = TRUE; }
-static void freshest_busy(struct situation *s) { freshest(s); s->course.running = TRUE; }
+static void freshest_discontinuity(struct situation *s)
+{
+    freshest(s);
+    s->state.discontinuity = TRUE;
+}
+static void freshest_busy(struct situation *s) { freshest(s); s->state.running = TRUE; }
 static void freshest_done(struct situation *s) { freshest_busy(s); s->runs.finished = TRUE; }
 static void freshest_others(struct situation *s) { freshest(s); s->others = TRUE; }
 static void watched(struct situation *s) { s->live.presence = TRUE; }
@@ -77,8 +85,8 @@ static void presence_alone(struct situation *s)
 {
     s->live.mode = GST_TDL_MODE_PASSTHROUGH;
     s->live.presence = TRUE;
-    s->wanted = (struct gst_tdl_wanted){ .height = HEIGHT };
-    s->course.has_mask = FALSE;
+    s->wanted = (struct gst_tdl_plan_request){ .height = HEIGHT };
+    s->state.has_mask = FALSE;
 }
 static void presence_freshest(struct situation *s)
 {
@@ -135,66 +143,66 @@ static const struct {
     void (*change)(struct situation *);
     guint steps[2], lanes[2];
     gboolean new_mask, forgets;
-    enum gst_tdl_hearing hearing;
-    struct gst_tdl_course after;
+    enum gst_tdl_plan_notice notice;
+    struct gst_tdl_plan_state after;
 } cases[] = {
-    { "exact", change_nothing, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_HEARS_RUN,
+    { "exact", change_nothing, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_NOTICE_RUN,
       { .has_mask = TRUE } },
-    { "interval", interval, { LAST }, { 0 }, FALSE, FALSE, GST_TDL_HEARS_REST,
+    { "interval", interval, { LAST }, { 0 }, FALSE, FALSE, GST_TDL_NOTICE_REST,
       { .has_mask = TRUE, .since_run = 1 } },
-    { "interval is over", interval_over, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_HEARS_RUN,
+    { "interval is over", interval_over, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_NOTICE_RUN,
       { .has_mask = TRUE } },
-    { "interval, cut", interval_cut, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_HEARS_RUN,
+    { "interval, discontinuity", interval_discontinuity, { OWN }, { 0 }, TRUE, FALSE,
+      GST_TDL_NOTICE_RUN, { .has_mask = TRUE } },
+    { "interval, first", interval_first, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_NOTICE_RUN,
       { .has_mask = TRUE } },
-    { "interval, first", interval_first, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_HEARS_RUN,
-      { .has_mask = TRUE } },
-    { "rate", rate, { LAST }, { 0 }, FALSE, FALSE, GST_TDL_HEARS_REST,
+    { "rate", rate, { LAST }, { 0 }, FALSE, FALSE, GST_TDL_NOTICE_REST,
       { .has_mask = TRUE, .since_run = 1 } },
-    { "rate, first", rate_first, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_HEARS_RUN,
+    { "rate, first", rate_first, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_NOTICE_RUN,
       { .has_mask = TRUE } },
-    { "watched", watched, { OWN | GST_TDL_STEP_WATCH }, { 0 }, TRUE, FALSE, GST_TDL_HEARS_RUN,
+    { "watched", watched, { OWN | GST_TDL_STEP_WATCH }, { 0 }, TRUE, FALSE, GST_TDL_NOTICE_RUN,
       { .has_mask = TRUE } },
-    { "others", others, { GST_TDL_STEP_PICTURE, LAST }, { 0, 0 }, TRUE, FALSE, GST_TDL_HEARS_RUN,
+    { "others", others, { GST_TDL_STEP_PICTURE, LAST }, { 0, 0 }, TRUE, FALSE, GST_TDL_NOTICE_RUN,
       { .has_mask = TRUE } },
     { "others, watched", others_watched,
-      { GST_TDL_STEP_PICTURE, GST_TDL_STEP_WATCH | LAST }, { 0, 0 }, TRUE, FALSE, GST_TDL_HEARS_RUN,
-      { .has_mask = TRUE } },
-    { "others, interval", others_interval, { LAST }, { 0 }, FALSE, FALSE, GST_TDL_HEARS_REST,
+      { GST_TDL_STEP_PICTURE, GST_TDL_STEP_WATCH | LAST }, { 0, 0 }, TRUE, FALSE,
+      GST_TDL_NOTICE_RUN, { .has_mask = TRUE } },
+    { "others, interval", others_interval, { LAST }, { 0 }, FALSE, FALSE, GST_TDL_NOTICE_REST,
       { .has_mask = TRUE, .since_run = 1 } },
-    { "freshest", freshest, { LAST, RUN }, { 0, 1 }, FALSE, FALSE, GST_TDL_HEARS_ALONE,
+    { "freshest", freshest, { LAST, RUN }, { 0, 1 }, FALSE, FALSE, GST_TDL_NOTICE_ALONE,
       { .has_mask = TRUE, .running = TRUE } },
-    { "freshest, first", freshest_first, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_HEARS_RUN,
+    { "freshest, first", freshest_first, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_NOTICE_RUN,
       { .has_mask = TRUE } },
-    { "freshest, cut", freshest_cut, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_HEARS_RUN,
-      { .has_mask = TRUE } },
-    { "freshest, busy", freshest_busy, { LAST }, { 0 }, FALSE, FALSE, GST_TDL_HEARS_ALONE,
+    { "freshest, discontinuity", freshest_discontinuity, { OWN }, { 0 }, TRUE, FALSE,
+      GST_TDL_NOTICE_RUN, { .has_mask = TRUE } },
+    { "freshest, busy", freshest_busy, { LAST }, { 0 }, FALSE, FALSE, GST_TDL_NOTICE_ALONE,
       { .has_mask = TRUE, .running = TRUE, .since_run = 1 } },
-    { "freshest, done", freshest_done, { LAST, RUN }, { 0, 1 }, TRUE, FALSE, GST_TDL_HEARS_ALONE,
+    { "freshest, done", freshest_done, { LAST, RUN }, { 0, 1 }, TRUE, FALSE, GST_TDL_NOTICE_ALONE,
       { .has_mask = TRUE, .running = TRUE } },
     { "freshest, others", freshest_others, { LAST, RUN }, { 0, 1 }, FALSE, FALSE,
-      GST_TDL_HEARS_ALONE, { .has_mask = TRUE, .running = TRUE } },
-    { "no blur", sharp, { LAST }, { 0 }, FALSE, TRUE, GST_TDL_HEARS_REST, { 0 } },
+      GST_TDL_NOTICE_ALONE, { .has_mask = TRUE, .running = TRUE } },
+    { "no blur", sharp, { LAST }, { 0 }, FALSE, TRUE, GST_TDL_NOTICE_REST, { 0 } },
     { "no blur, watched", sharp_watched, { OWN | GST_TDL_STEP_WATCH }, { 0 }, TRUE, FALSE,
-      GST_TDL_HEARS_RUN, { 0 } },
+      GST_TDL_NOTICE_RUN, { 0 } },
     { "presence alone", presence_alone, { OWN | GST_TDL_STEP_WATCH }, { 0 }, TRUE, FALSE,
-      GST_TDL_HEARS_RUN, { 0 } },
+      GST_TDL_NOTICE_RUN, { 0 } },
     { "presence alone, freshest", presence_freshest, { LAST, RUN | GST_TDL_STEP_WATCH }, { 0, 1 },
-      FALSE, FALSE, GST_TDL_HEARS_ALONE, { .running = TRUE } },
+      FALSE, FALSE, GST_TDL_NOTICE_ALONE, { .running = TRUE } },
     /* Runs for presence have left no mask to the composer. */
     { "labels behind presence", labels_behind_presence, { OWN | GST_TDL_STEP_WATCH }, { 0 }, TRUE,
-      FALSE, GST_TDL_HEARS_RUN, { .has_mask = TRUE } },
-    { "tensor", tensor, { LAST }, { 0 }, FALSE, FALSE, GST_TDL_HEARS_REST, { .since_run = 1 } },
-    { "tensor, due", tensor_due, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_HEARS_RUN, { 0 } },
+      FALSE, GST_TDL_NOTICE_RUN, { .has_mask = TRUE } },
+    { "tensor", tensor, { LAST }, { 0 }, FALSE, FALSE, GST_TDL_NOTICE_REST, { .since_run = 1 } },
+    { "tensor, due", tensor_due, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_NOTICE_RUN, { 0 } },
     { "another output", other_output, { GST_TDL_STEP_COVER }, { 0 }, FALSE, FALSE,
-      GST_TDL_HEARS_NOTHING, { .has_mask = TRUE } },
+      GST_TDL_NOTICE_NONE, { .has_mask = TRUE } },
     { "another output, freshest", other_output_freshest, { GST_TDL_STEP_COVER }, { 0 }, FALSE,
-      FALSE, GST_TDL_HEARS_NOTHING, { .has_mask = TRUE, .running = TRUE } },
-    { "another output, open", other_output_open, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_HEARS_RUN,
+      FALSE, GST_TDL_NOTICE_NONE, { .has_mask = TRUE, .running = TRUE } },
+    { "another output, open", other_output_open, { OWN }, { 0 }, TRUE, FALSE, GST_TDL_NOTICE_RUN,
       { .has_mask = TRUE } },
-    { "tiles", tiles, { GST_TDL_STEP_TILES }, { 0 }, FALSE, FALSE, GST_TDL_HEARS_ALONE,
+    { "tiles", tiles, { GST_TDL_STEP_TILES }, { 0 }, FALSE, FALSE, GST_TDL_NOTICE_ALONE,
       { .has_mask = TRUE } },
     { "tiles, freshest", tiles_freshest, { GST_TDL_STEP_TILES }, { 0 }, FALSE, FALSE,
-      GST_TDL_HEARS_ALONE, { .has_mask = TRUE } },
+      GST_TDL_NOTICE_ALONE, { .has_mask = TRUE } },
 };
 
 GST_START_TEST(single_cases)
@@ -214,8 +222,9 @@ GST_START_TEST(single_cases)
     }
     fail_unless(plan.new_mask == cases[__i__].new_mask, "%s: which mask", name);
     fail_unless(plan.forgets == cases[__i__].forgets, "%s: memory", name);
-    fail_unless(plan.hearing == cases[__i__].hearing, "%s: batcher", name);
-    fail_unless(plan.after.cut == cases[__i__].after.cut, "%s: cut", name);
+    fail_unless(plan.notice == cases[__i__].notice, "%s: batcher", name);
+    fail_unless(plan.after.discontinuity == cases[__i__].after.discontinuity,
+                "%s: discontinuity", name);
     fail_unless(plan.after.has_mask == cases[__i__].after.has_mask, "%s: has_mask", name);
     fail_unless(plan.after.running == cases[__i__].after.running, "%s: running", name);
     fail_unless(plan.after.since_run == cases[__i__].after.since_run, "%s: %u frames", name,
@@ -243,10 +252,10 @@ static gboolean situation_get(guint64 number, struct situation *out)
     s.live.presence = digit(&number, 2);
     s.live.latency_mode = digit(&number, 2);
     s.live.blur_radius = digit(&number, 2);
-    s.course.cut = digit(&number, 2);
-    s.course.has_mask = digit(&number, 2);
-    s.course.running = digit(&number, 2);
-    s.course.since_run = digit(&number, 2) ? 2 : 0;
+    s.state.discontinuity = digit(&number, 2);
+    s.state.has_mask = digit(&number, 2);
+    s.state.running = digit(&number, 2);
+    s.state.since_run = digit(&number, 2) ? 2 : 0;
     s.runs.finished = digit(&number, 2);
     s.runs.kind = digit(&number, 3);
     s.runs.in_tiles = digit(&number, 2);
@@ -320,13 +329,13 @@ static const gchar *check_covered(const struct situation *s, const struct gst_td
         MUST(!(steps & GST_TDL_STEP_COVER), "covered");
     /* What is composed has a mask: of its own, or one that is there. */
     if (steps & GST_TDL_STEP_COMPOSE && differs_by_mask(s))
-        MUST(plan->new_mask || (s->course.has_mask && !s->course.cut), "no mask");
+        MUST(plan->new_mask || (s->state.has_mask && !s->state.discontinuity), "no mask");
     /* What is there is true. */
-    if (plan->after.has_mask && !s->course.has_mask)
+    if (plan->after.has_mask && !s->state.has_mask)
         MUST(plan->new_mask && differs_by_mask(s), "no mask left");
     /* A new mask was made in front of it, or is finished. */
     if (plan->new_mask && !(plan->batches[0].steps & GST_TDL_STEP_NETWORK) && !plan->shared)
-        MUST(s->course.running && s->runs.finished, "not made");
+        MUST(s->state.running && s->runs.finished, "not made");
     return NULL;
 }
 
@@ -363,7 +372,7 @@ static const gchar *check_runs(const struct situation *s, const struct gst_tdl_p
     const gboolean shown = differs_by_mask(s);
     const gboolean wanted =
         shown || s->wanted.tensor || (s->live.presence && s->runs.kind == GST_TDL_OUTPUT_MASK);
-    const gboolean forced = s->course.cut || (shown && !s->course.has_mask) ||
+    const gboolean forced = s->state.discontinuity || (shown && !s->state.has_mask) ||
                             (s->wanted.tensor && s->wanted.tensor_due);
 
     if (steps_of(plan) & (GST_TDL_STEP_COVER | GST_TDL_STEP_TILES)) {
@@ -373,14 +382,14 @@ static const gchar *check_runs(const struct situation *s, const struct gst_tdl_p
     MUST(!run || wanted, "for nobody");
     MUST(plan->forgets == !wanted, "memory");
     if (wanted && forced)
-        MUST(run && plan->new_mask && !plan->after.cut, "due");
+        MUST(run && plan->new_mask && !plan->after.discontinuity, "due");
     if (run && !forced)
-        MUST(s->runs.may_run && s->course.since_run + 1 >= s->runs.interval, "too soon");
+        MUST(s->runs.may_run && s->state.since_run + 1 >= s->runs.interval, "too soon");
     if (run) /* frames are counted from it on */
         MUST(plan->after.since_run == 0, "count");
     else if (wanted)
-        MUST(plan->after.since_run == s->course.since_run + 1, "count");
-    if (run && s->course.running && !s->runs.finished) /* never two under way but by force */
+        MUST(plan->after.since_run == s->state.since_run + 1, "count");
+    if (run && s->state.running && !s->runs.finished) /* never two under way but by force */
         MUST(plan->batches[0].steps & (GST_TDL_STEP_NETWORK | GST_TDL_STEP_PICTURE), "two runs");
     return NULL;
 }

@@ -6,7 +6,7 @@
  * one there, so that software devices, which have no other, go the tiled way.
  */
 #include "fakes.h"
-#include "export/gsttdldmabufpool.h"
+#include "export/gsttdlexportdmabufpool.h"
 #include "memory/gsttdlpool.h"
 
 #include <gst/allocators/gstdmabuf.h>
@@ -27,7 +27,7 @@ static struct gst_tdl_video tiled_video(GstVideoFormat format, guint width, guin
 
 static GstCaps *tiled_caps(GstVideoFormat format, guint width, guint height)
 {
-    guint32 fourcc = gst_tdl_drm_fourcc(format);
+    guint32 fourcc = gst_tdl_caps_drm_fourcc(format);
     g_autofree gchar *text = g_strdup_printf(
         "video/"
         "x-raw(memory:DMABuf),format=DMA_DRM,drm-format=(string)\"%.4s:0x%016" G_GINT64_MODIFIER
@@ -267,7 +267,7 @@ GST_END_TEST;
 static GstBufferPool *pool_new(const struct gst_tdl_device_ops *ops, GstVideoFormat format,
                                guint width, guint height)
 {
-    GstBufferPool *pool = gst_tdl_dma_buf_pool_new(fake.device, NULL);
+    GstBufferPool *pool = gst_tdl_export_dma_buf_pool_new(fake.device, NULL);
     GstCaps *caps = tiled_caps(format, width, height);
     GstStructure *config = gst_buffer_pool_get_config(pool);
 
@@ -309,7 +309,7 @@ GST_START_TEST(given_out)
                     "%s", error ? error->message : "");
         fail_unless_equals_int(target.n_images, 2);
         fail_unless_equals_int(target.n_fds, 2);
-        fail_unless_equals_int(gst_tdl_import_write_images(&importer, &target, NULL), TDL_OK);
+        fail_unless_equals_int(gst_tdl_import_images_write(&importer, &target, NULL), TDL_OK);
         fail_unless(copied.planes[0].buffer == staging.target);
         expect_calls(i ? "write " : "create-0-64x48 create-1-64x48 write ");
         gst_buffer_unref(buffer);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* In the place of memory/gsttdlvulkan.c and import/gsttdlimportvulkan.c, where GStreamer's Vulkan
- * library is not there: neighbours have no device, and frames no images. */
-#include "memory/gsttdlvulkan.h"
-
-#include "gsttdlimporter.h"
+/* Takes the place of gsttdlvulkan.c in a build without GStreamer's Vulkan library:
+ * neighbours have no device. */
+#include "gsttdlvulkan.h"
 
 const gboolean gst_tdl_vulkan_built = FALSE;
-
-/* ------------------------------------------------------------ their device */
 
 void gst_tdl_vulkan_init(struct gst_tdl_vulkan *vulkan)
 {
@@ -62,19 +58,4 @@ GstBufferPool *gst_tdl_vulkan_pool(const struct gst_tdl_device *device, GstCaps 
     (void)size;
     (void)min;
     return NULL;
-}
-
-/* ------------------------------------------------------------ their images */
-
-const struct gst_tdl_import_way gst_tdl_import_vulkan = { .path = "vulkan-image" };
-
-void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point)
-{
-    (void)import; /* images of dma-bufs are the engine's to follow */
-    (void)point;
-}
-
-void gst_tdl_images_release(struct gst_tdl_import *import)
-{
-    (void)import;
 }

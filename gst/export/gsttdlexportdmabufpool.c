@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gsttdldmabufpool.h"
+#include "gsttdlexportdmabufpool.h"
 
 #include "base/gsttdlerror.h"
 #include "memory/gsttdlpool.h"
@@ -25,7 +25,7 @@ G_DEFINE_TYPE(GstTdlDmaBufPool, gst_tdl_dma_buf_pool, GST_TYPE_BUFFER_POOL)
 
 /* V4L2 knows one stride for all planes: that of chroma at half width is half of
  * luma's. */
-gboolean gst_tdl_dma_buf_layout(GstVideoInfo *info, gboolean padded)
+gboolean gst_tdl_export_dma_buf_layout(GstVideoInfo *info, gboolean padded)
 {
     gboolean halves = GST_VIDEO_INFO_N_PLANES(info) == 3 &&
                       GST_VIDEO_FORMAT_INFO_W_SUB(info->finfo, GST_VIDEO_COMP_U) == 1;
@@ -35,7 +35,7 @@ gboolean gst_tdl_dma_buf_layout(GstVideoInfo *info, gboolean padded)
         return TRUE;
     gst_video_alignment_reset(&align);
     for (guint i = 0; i < GST_VIDEO_MAX_PLANES; i++)
-        align.stride_align[i] = GST_TDL_DMA_BUF_ROW_ALIGN * (halves && i == 0 ? 2 : 1) - 1;
+        align.stride_align[i] = GST_TDL_EXPORT_DMA_BUF_ROW_ALIGN * (halves && i == 0 ? 2 : 1) - 1;
     return gst_video_info_align(info, &align);
 }
 
@@ -83,7 +83,7 @@ static GstBuffer *make_linear(GstTdlDmaBufPool *self)
         tdl_buffer_destroy(&frame);
         return NULL;
     }
-    gst_tdl_cache_put_buffer(self->device, memory, frame);
+    gst_tdl_import_cache_put_buffer(self->device, memory, frame);
     buffer = gst_buffer_new();
     gst_buffer_append_memory(buffer, memory);
     add_meta(self, buffer, info->offset, info->stride);
@@ -96,7 +96,7 @@ static GstBuffer *make_linear(GstTdlDmaBufPool *self)
 static GstMemory *make_plane(GstTdlDmaBufPool *self, guint plane, struct tdl_image_place *out_place)
 {
     const struct tdl_image_create_params params = {
-        .format = gst_tdl_format(GST_VIDEO_INFO_FORMAT(&self->video.info)),
+        .format = gst_tdl_caps_format(GST_VIDEO_INFO_FORMAT(&self->video.info)),
         .plane = plane,
         .width = GST_VIDEO_INFO_WIDTH(&self->video.info),
         .height = GST_VIDEO_INFO_HEIGHT(&self->video.info),
@@ -114,7 +114,7 @@ static GstMemory *make_plane(GstTdlDmaBufPool *self, guint plane, struct tdl_ima
     }
     memory = wrap(self, out_place->fd, lseek(out_place->fd, 0, SEEK_END));
     if (memory)
-        gst_tdl_cache_put_image(self->device, memory, &self->video, plane, image);
+        gst_tdl_import_cache_put_image(self->device, memory, &self->video, plane, image);
     else
         ops->destroy_image(&image);
     return memory;
@@ -179,8 +179,9 @@ static gboolean pool_set_config(GstBufferPool *pool, GstStructure *config)
         return FALSE;
     }
     padded = gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-    ok = self->video.modifier == GST_TDL_LINEAR ? gst_tdl_dma_buf_layout(&self->video.info, padded)
-                                                : measure_tiled(self);
+    ok = self->video.modifier == GST_TDL_LINEAR
+             ? gst_tdl_export_dma_buf_layout(&self->video.info, padded)
+             : measure_tiled(self);
     if (!ok)
         return FALSE;
     gst_buffer_pool_config_set_params(config, caps, self->video.info.size, min, max);
@@ -236,7 +237,7 @@ static void gst_tdl_dma_buf_pool_init(GstTdlDmaBufPool *self)
     g_weak_ref_init(&self->element, NULL);
 }
 
-GstBufferPool *gst_tdl_dma_buf_pool_new(struct gst_tdl_device *device, GstElement *element)
+GstBufferPool *gst_tdl_export_dma_buf_pool_new(struct gst_tdl_device *device, GstElement *element)
 {
     GstTdlDmaBufPool *self = g_object_new(gst_tdl_dma_buf_pool_get_type(), NULL);
 
