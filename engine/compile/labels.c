@@ -18,6 +18,9 @@ struct labels {
     uint32_t *parent;        /* by operand: another of its class, or itself, which is the first */
     enum tdl_layout *layout; /* by first operand */
     bool *fixed;             /* likewise: somebody has said it */
+    /* Nodes by first operand, each at both its sides: 1 + 2 · its index + side, or 0. */
+    uint32_t *first, *next;
+    uint32_t *named, named_count; /* first operands of what is fixed, in that order */
 };
 
 static uint32_t class_of(const struct labels *l, const struct tdl_operand *o)
@@ -94,61 +97,79 @@ static void find_classes(struct labels *l)
 
 static void name(struct labels *l, uint32_t class, enum tdl_layout layout)
 {
+    if (l->fixed[class])
+        return;
     l->layout[class] = layout;
     l->fixed[class] = true;
+    l->named[l->named_count++] = class;
 }
 
 /* A reshape between two layouts, of which one is not fixed. */
-static bool settle_relabel(struct labels *l, const struct tdl_node *n)
+static void settle_relabel(struct labels *l, const struct tdl_node *n)
 {
     const uint32_t in = class_of(l, n->inputs[0]), out = class_of(l, n->output);
     if (l->layout[in] == l->layout[out] || l->fixed[in] == l->fixed[out])
-        return false;
+        return;
     if (l->fixed[in])
         name(l, out, l->layout[in]);
     else
         name(l, in, l->layout[out]);
-    return true;
 }
 
 /* A transposition that brings channels where another layout has them costs nothing in packs, if
  * its sides are called so. One of them is a picture for certain. */
-static bool settle_transpose(struct labels *l, const struct tdl_node *n)
+static void settle_transpose(struct labels *l, const struct tdl_node *n)
 {
     static const uint32_t to_nchw[] = {0, 3, 1, 2}, to_nhwc[] = {0, 2, 3, 1};
     const uint32_t *permutation = n->attr.transpose.permutation;
     const bool nchw = !memcmp(permutation, to_nchw, sizeof(to_nchw));
     if (n->op != &tdl_op_transpose || !is_member(n->inputs[0]) ||
         (!nchw && memcmp(permutation, to_nhwc, sizeof(to_nhwc)) != 0))
-        return false;
+        return;
     const enum tdl_layout to = nchw ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
     const enum tdl_layout from = nchw ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW;
     const uint32_t in = class_of(l, n->inputs[0]), out = class_of(l, n->output);
     if (in == out || l->fixed[in] == l->fixed[out] || (l->fixed[in] && l->layout[in] != from) ||
         (l->fixed[out] && l->layout[out] != to))
-        return false;
+        return;
     name(l, in, from);
     name(l, out, to);
-    return true;
 }
 
-static bool settle(struct labels *l, const struct tdl_node *n)
+static void settle(struct labels *l, const struct tdl_node *n)
 {
-    return (is_relabel(n) && settle_relabel(l, n)) || settle_transpose(l, n);
+    if (is_relabel(n))
+        settle_relabel(l, n);
+    else
+        settle_transpose(l, n);
+}
+
+/* Have the nodes by the classes that they may name. */
+static void link_nodes(struct labels *l)
+{
+    for (uint32_t i = l->ir->node_count; i-- > 0;) {
+        const struct tdl_node *n = l->ir->nodes[i];
+        if ((!is_relabel(n) && n->op != &tdl_op_transpose) || !is_member(n->inputs[0]))
+            continue;
+        const uint32_t sides[] = {class_of(l, n->inputs[0]), class_of(l, n->output)};
+        for (uint32_t side = 0; side < 2; side++) {
+            l->next[2 * i + side] = l->first[sides[side]];
+            l->first[sides[side]] = 1 + 2 * i + side;
+        }
+    }
 }
 
 /* From what is fixed to its neighbours, along the graph and against it. */
 static void spread(struct labels *l)
 {
     const struct tdl_ir *ir = l->ir;
-    bool more = true;
-    while (more) {
-        more = false;
-        for (uint32_t i = 0; i < ir->node_count; i++)
-            more |= settle(l, ir->nodes[i]);
-        for (uint32_t i = ir->node_count; more && i-- > 0;)
-            settle(l, ir->nodes[i]);
-    }
+    link_nodes(l);
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        if (l->fixed[i] && l->parent[i] == i)
+            l->named[l->named_count++] = i;
+    for (uint32_t at = 0; at < l->named_count; at++)
+        for (uint32_t i = l->first[l->named[at]]; i; i = l->next[i - 1])
+            settle(l, ir->nodes[(i - 1) / 2]);
     for (uint32_t i = 0; i < ir->node_count; i++) { /* where nobody has said anything */
         const struct tdl_node *n = ir->nodes[i];
         if (is_relabel(n) && !l->fixed[class_of(l, n->inputs[0])] &&
@@ -208,8 +229,11 @@ enum tdl_result tdl_pass_labels(struct tdl_ir *ir)
         .parent = calloc(count, sizeof(*l.parent)),
         .layout = calloc(count, sizeof(*l.layout)),
         .fixed = calloc(count, sizeof(*l.fixed)),
+        .first = calloc(count, sizeof(*l.first)),
+        .next = calloc(2 * (ir->node_count + (size_t)1), sizeof(*l.next)),
+        .named = calloc(count, sizeof(*l.named)),
     };
-    bool done = l.parent && l.layout && l.fixed;
+    bool done = l.parent && l.layout && l.fixed && l.first && l.next && l.named;
     if (done) {
         find_classes(&l);
         spread(&l);
@@ -218,6 +242,9 @@ enum tdl_result tdl_pass_labels(struct tdl_ir *ir)
     free(l.parent);
     free(l.layout);
     free(l.fixed);
+    free(l.first);
+    free(l.next);
+    free(l.named);
     tdl_ir_dump(ir, "labels");
     return done ? TDL_OK : tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the labels pass");
 }

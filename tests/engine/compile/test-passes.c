@@ -180,6 +180,43 @@ static void check_labels(void)
     }
 }
 
+/* What one picture calls its channels reaches every transposition of a chain, whose nodes stand
+ * so that the next one is always on the other side of those before. Looking through all of them
+ * for each takes minutes. */
+static void check_labels_far(void)
+{
+    enum { EDGES = 20000 };
+    static const uint32_t shape[2][4] = {{1, 4, 8, 4}, {1, 4, 4, 8}};
+    static const uint32_t order[2][4] = {{0, 3, 1, 2}, {0, 2, 3, 1}};
+    static O picture[EDGES + 1], turned[EDGES];
+    struct sketch s = {.rng = {1}};
+    uint32_t renamed = 0;
+    check_begin("labels: a chain of %d transpositions", EDGES);
+    OK(tdl_builder_create(NULL, &s.b));
+    const struct tdl_tensor_params p = {.rank = 2, .shape = {16, 8}};
+    O flat = tdl_builder_input(s.b, "flat", &p);
+    picture[0] = sketch_input(&s, "x", 1, 4, 8, 4);
+    for (int i = 1; i <= EDGES; i++)
+        picture[i] = tdl_builder_reshape(s.b, flat, 4, shape[i % 2]);
+    for (int at = 0; at < EDGES; at++) {
+        const int i = at < EDGES / 2 ? EDGES - 1 - 2 * at : 2 * at - EDGES;
+        turned[i] = tdl_builder_transpose(s.b, picture[i], order[i % 2]);
+    }
+    for (int i = 0; i < EDGES; i++) {
+        O sum = sketch_add(&s, turned[i], picture[i + 1]);
+        flat = sketch_add(&s, flat, tdl_builder_reshape(s.b, sum, 2, (uint32_t[]){16, 8}));
+    }
+    sketch_output(&s, "sum", flat);
+    OK(tdl_builder_status(s.b));
+    struct tdl_ir *ir = tdl_ir_clone(tdl_builder_ir(s.b));
+    OK(tdl_pass_labels(ir));
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        renamed += tdl_transpose_renames(ir->nodes[i]);
+    CHECK(renamed == EDGES, "%u transpositions are of names", renamed);
+    tdl_ir_destroy(&ir);
+    tdl_builder_destroy(&s.b);
+}
+
 /* The cheapest cut of small networks, against all that there are. */
 static void check_cut(void)
 {
@@ -301,6 +338,7 @@ int main(void)
     check_fold();
     check_layout();
     check_labels();
+    check_labels_far();
     check_cut();
     check_sort();
     check_sort_stable();
