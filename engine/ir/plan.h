@@ -55,6 +55,7 @@ struct tdl_plan_policy {
      * as long as the best are none. */
     uint32_t candidate;
     double patience;
+    const struct tdl_tuning *only; /* layers that this is for; NULL: all */
     bool more;
     uint32_t layers, obeyed; /* with several ways, and those that took `forced` */
 };

@@ -12,11 +12,12 @@
 #include "core/graph.h"
 #include "core/tuning_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUND = 8, DEFAULT_ITERATIONS = 15, MAX_ITERATIONS = 1000, WARMUP = 2 };
+enum { ROUND = 8, DEFAULT_ITERATIONS = 15, MAX_ITERATIONS = 1000 };
 /* GPUs lower their clocks when they idle, and compiling lets them: runs that do
  * not count before each round, and right before each that does. */
 enum { AWAKE_NS = 200000000, AHEAD = 6 };
@@ -46,6 +47,11 @@ struct tuner {
     uint32_t input_count, output_count;
     struct run runs[ROUND]; /* the first is the default */
     uint32_t run_count;
+    uint32_t rounds;        /* that were measured */
+    double run_ns;          /* of the default, with what goes ahead of it */
+    double end;             /* tdl_now_ns() when time is up; INFINITY: never */
+    struct tdl_tuning only; /* layers to tune; the algorithms are their defaults */
+    struct tdl_tuning late; /* layers that have ways which there was no time for */
     struct tdl_tune_result *results;
     uint32_t result_count, result_capacity;
 };
@@ -153,13 +159,43 @@ static enum tdl_result run_build(struct tuner *t, struct run *run, uint32_t cand
 {
     const struct tdl_plan_policy policy = {.candidate = candidate,
                                            .patience = t->params->patience > 0 ? t->params->patience
-                                                                               : DEFAULT_PATIENCE};
+                                                                               : DEFAULT_PATIENCE,
+                                           .only = candidate ? &t->only : NULL};
+    struct tdl_build_params build = t->params->build;
     enum tdl_result r;
-    TRY(tdl_builder_build_by(t->builder, &t->params->build, 0, &policy, &run->graph));
+    build.defer_compile = true;
+    TRY(tdl_builder_build_by(t->builder, &build, 0, &policy, &run->graph));
     *out_more = run->graph->plan.policy.more;
     TRY(list_layers(t, run));
 fail:
     return r;
+}
+
+struct compiling {
+    const struct tdl_compile_params *params;
+    double until;
+    bool late;
+};
+
+static bool on_progress(void *data, uint32_t done, uint32_t total)
+{
+    struct compiling *c = data;
+    if (c->params->progress && !c->params->progress(c->params->progress_data, done, total))
+        return false;
+    c->late = done < total && tdl_now_ns() >= c->until;
+    return !c->late;
+}
+
+/* `out_late`: not to the end, as the time was up. */
+static enum tdl_result run_compile(struct tuner *t, struct run *run, double until, bool *out_late)
+{
+    struct compiling c = {&t->params->build.compile, until, false};
+    struct tdl_compile_params params = *c.params;
+    params.progress = on_progress;
+    params.progress_data = &c;
+    const enum tdl_result r = tdl_graph_compile(run->graph, &params);
+    *out_late = r == TDL_ERROR_CANCELED && c.late;
+    return *out_late ? TDL_OK : r;
 }
 
 static enum tdl_result dispatch(struct tuner *t, const struct run *run, uint64_t *out_point)
@@ -200,13 +236,17 @@ fail:
 
 /* ------------------------------------------------------------------ results */
 
+/* The first round's: what the default took before was one run. */
 static enum tdl_result add_result(struct tuner *t, const struct timing *timing, double ratio,
                                   double ns, bool is_default)
 {
     for (uint32_t i = 0; i < t->result_count; i++)
         if (!strcmp(t->results[i].layer, timing->layer) &&
-            !strcmp(t->results[i].algorithm, timing->algorithm))
+            !strcmp(t->results[i].algorithm, timing->algorithm)) {
+            if (is_default && t->rounds == 1)
+                t->results[i].ns = ns;
             return TDL_OK;
+        }
     if (t->result_count == t->result_capacity) {
         uint32_t capacity = t->result_capacity ? 2 * t->result_capacity : 64;
         struct tdl_tune_result *results = realloc(t->results, capacity * sizeof(*results));
@@ -222,47 +262,147 @@ static enum tdl_result add_result(struct tuner *t, const struct timing *timing, 
     return TDL_OK;
 }
 
-/* The runs of one round, in turns; then what they say. */
-static enum tdl_result measure_round(struct tuner *t)
+/* What the runs of a round say, of which `count` were timed. */
+static enum tdl_result add_results(struct tuner *t, uint32_t count)
 {
-    enum tdl_result r;
-    TRY(wake(t));
-    for (int64_t i = -WARMUP; i < (int64_t)t->iterations; i++)
-        for (uint32_t k = 0; k < t->run_count; k++)
-            TRY(run_once(t, &t->runs[k], i));
+    enum tdl_result r = TDL_OK;
     for (uint32_t k = 0; k < t->run_count; k++)
         for (uint32_t i = 0; i < t->runs[k].count; i++) {
             struct timing *timing = &t->runs[k].timings[i];
             struct timing *base = find_timing(&t->runs[0], timing->layer);
-            double ns = tdl_times_of(timing->ns, t->iterations).median / timing->occurrences;
-            double base_ns =
-                base ? tdl_times_of(base->ns, t->iterations).median / base->occurrences : ns;
+            double ns = tdl_times_of(timing->ns, count).median / timing->occurrences;
+            double base_ns = base ? tdl_times_of(base->ns, count).median / base->occurrences : ns;
             TRY(add_result(t, timing, base_ns > 0 ? ns / base_ns : 1, ns, k == 0));
         }
-    for (uint32_t i = 0; i < t->runs[0].count; i++) /* it goes on into the next round */
-        memset(t->runs[0].timings[i].ns, 0, t->iterations * sizeof(double));
 fail:
+    return r;
+}
+
+/* The default goes on into the next round. */
+static void end_round(struct tuner *t)
+{
+    for (uint32_t i = 0; i < t->runs[0].count; i++)
+        memset(t->runs[0].timings[i].ns, 0, t->iterations * sizeof(double));
     for (uint32_t k = 1; k < t->run_count; k++)
         run_finish(&t->runs[k]);
     t->run_count = 1;
+}
+
+/* The runs of one round, in turns. */
+static enum tdl_result measure_round(struct tuner *t)
+{
+    const uint32_t count =
+        tdl_tune_iterations(t->end - tdl_now_ns(), t->run_ns, t->run_count, t->iterations);
+    enum tdl_result r;
+    TRY(wake(t));
+    for (int64_t i = -TDL_TUNE_WARMUP; i < (int64_t)count; i++)
+        for (uint32_t k = 0; k < t->run_count; k++)
+            TRY(run_once(t, &t->runs[k], i));
+    t->rounds++;
+    TRY(add_results(t, count));
+fail:
+    end_round(t);
+    return r;
+}
+
+/* What the default takes, and where: the layers that are worth tuning. */
+static enum tdl_result find_large(struct tuner *t)
+{
+    struct run *run = &t->runs[0];
+    struct tdl_tune_load *loads = calloc(run->count + (size_t)1, sizeof(*loads));
+    enum tdl_result r = loads ? TDL_OK : no_memory();
+    double start = 0;
+    for (int64_t i = -1; i < 1 && r == TDL_OK; i++) {
+        start = tdl_now_ns();
+        r = run_once(t, run, i);
+    }
+    t->run_ns = tdl_now_ns() - start;
+    for (uint32_t i = 0; i < run->count && r == TDL_OK; i++) {
+        memcpy(loads[i].layer, run->timings[i].layer, sizeof(loads[i].layer));
+        loads[i].ns = run->timings[i].ns[0];
+    }
+    const uint32_t large = r == TDL_OK ? tdl_tune_select(loads, run->count, t->params->share) : 0;
+    for (uint32_t i = 0; i < large && r == TDL_OK; i++)
+        r = tdl_tuning_set(&t->only, loads[i].layer, "", 0) ? TDL_OK : no_memory();
+    free(loads);
+    return r;
+}
+
+/* The layers that have a way of this graph's number. */
+static enum tdl_result note_late(struct tuner *t, const struct run *run)
+{
+    const struct tdl_plan *plan = &run->graph->plan;
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].layer_start && plan->steps[i].choice == TDL_CHOICE_FORCED &&
+            !tdl_tuning_set(&t->late, plan->steps[i].layer, "", 0))
+            return no_memory();
+    return TDL_OK;
+}
+
+/* One graph more, to be measured in this round. `out_late`: there is no time for it. */
+static enum tdl_result add_run(struct tuner *t, uint32_t candidate, bool *out_more, bool *out_late)
+{
+    struct run *run = &t->runs[t->run_count];
+    const double now = tdl_now_ns();
+    /* Compiled while there is still the time to measure what is there already. */
+    const double until = now + (t->end - now) / 2;
+    enum tdl_result r;
+    TRY(run_build(t, run, candidate, out_more));
+    *out_late = tdl_tune_room(t->end - now, t->run_ns, 2) < 2;
+    if (!*out_late)
+        TRY(run_compile(t, run, until, out_late));
+    if (*out_late) {
+        TRY(note_late(t, run));
+        run_finish(run);
+    } else {
+        t->run_count++;
+    }
+fail:
+    return r;
+}
+
+static enum tdl_result measure_default(struct tuner *t)
+{
+    enum tdl_result r;
+    bool ignored, late;
+    TRY(run_build(t, &t->runs[0], 0, &ignored));
+    t->run_count = 1;
+    TRY(run_compile(t, &t->runs[0], t->end, &late));
+    if (late)
+        return tdl_fail(TDL_ERROR_TIMEOUT,
+                        "tdl_tune: the graph itself was not compiled in %g s: call it once more, "
+                        "which finds what was compiled, or give it more seconds",
+                        t->params->seconds);
+    TRY(create_tensors(t, t->runs[0].graph));
+    TRY(find_large(t));
+    TRY(add_results(t, 1));
+fail:
     return r;
 }
 
 static enum tdl_result measure_all(struct tuner *t)
 {
+    bool more = true, late = false;
     enum tdl_result r;
-    bool more = true, ignored;
-    TRY(run_build(t, &t->runs[0], 0, &ignored));
-    t->run_count = 1;
-    TRY(create_tensors(t, t->runs[0].graph));
-    for (uint32_t candidate = 1; more && t->runs[0].count; candidate++) {
-        struct run *run = &t->runs[t->run_count++];
-        TRY(run_build(t, run, candidate, &more));
-        if (t->run_count == ROUND || !more)
+    TRY(measure_default(t));
+    for (uint32_t candidate = 1; more && !late && t->only.count; candidate++) {
+        const uint32_t room = tdl_tune_room(t->end - tdl_now_ns(), t->run_ns, ROUND);
+        TRY(add_run(t, candidate, &more, &late));
+        if (t->run_count > 1 && (t->run_count >= TDL_MAX(room, 2) || !more || late))
             TRY(measure_round(t));
     }
 fail:
     return r;
+}
+
+static void judge(struct tuner *t)
+{
+    for (uint32_t i = 0; i < t->result_count; i++) {
+        struct tdl_tune_result *result = &t->results[i];
+        result->untuned = !tdl_tuning_find(&t->only, result->layer)  ? TDL_UNTUNED_SMALL
+                          : tdl_tuning_find(&t->late, result->layer) ? TDL_UNTUNED_LATE
+                                                                     : TDL_TUNED_WHOLLY;
+    }
 }
 
 static void report(const struct tuner *t)
@@ -273,6 +413,7 @@ static void report(const struct tuner *t)
                                                       .algorithm = t->results[i].algorithm,
                                                       .gpu_ns = t->results[i].ns,
                                                       .is_default = t->results[i].is_default,
+                                                      .untuned = t->results[i].untuned,
                                                   });
 }
 
@@ -280,11 +421,17 @@ bool tdl_tune_choose(const struct tdl_tune_result *results, uint32_t count, stru
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct tdl_tune_result *base = &results[i], *best = base;
+        uint32_t ways = 0;
         if (!base->is_default)
             continue;
-        for (uint32_t k = 0; k < count; k++)
-            if (!strcmp(results[k].layer, base->layer) && results[k].ratio < best->ratio)
+        for (uint32_t k = 0; k < count; k++) {
+            const bool same = !strcmp(results[k].layer, base->layer);
+            ways += same;
+            if (same && results[k].ratio < best->ratio)
                 best = &results[k];
+        }
+        if (ways == 1 && base->untuned != TDL_TUNED_WHOLLY)
+            continue; /* nothing is known of it */
         if (best->ratio > LEAST_GAIN)
             best = base;
         if (!tdl_tuning_set(out, best->layer, best->algorithm, (uint64_t)best->ns))
@@ -335,7 +482,9 @@ enum tdl_result tdl_tune(struct tdl_builder *builder, const struct tdl_tune_para
         r = tdl_fail(TDL_ERROR_UNSUPPORTED, "tdl_tune: %s has no timestamps", t->ctx->info.name);
         goto fail;
     }
+    t->end = t->params->seconds > 0 ? tdl_now_ns() + t->params->seconds * 1e9 : INFINITY;
     TRY(measure_all(t));
+    judge(t);
     report(t);
     TRY(keep(t, &layers));
 fail:
@@ -345,6 +494,8 @@ fail:
         tdl_tensor_destroy(&t->inputs[i].tensor);
     for (uint32_t i = 0; i < t->output_count; i++)
         tdl_tensor_destroy(&t->outputs[i].tensor);
+    tdl_tuning_finish(&t->only);
+    tdl_tuning_finish(&t->late);
     free(t->results);
     free(t);
     if (out_layers)

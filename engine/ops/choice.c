@@ -29,14 +29,16 @@ static const struct tdl_candidate *cheapest(const struct tdl_candidate *list, ui
     return best;
 }
 
-/* The candidate of number policy->candidate; the best one where there are
- * fewer. */
-static const struct tdl_candidate *numbered(struct tdl_plan_policy *policy,
-                                            const struct tdl_candidate *list, uint32_t count)
+/* The candidate of number policy->candidate; the best one, by default, where there are
+ * fewer, or where the layer is not tuned. */
+static const struct tdl_candidate *numbered(struct tdl_plan_policy *policy, const char *layer,
+                                            const struct tdl_candidate *list, uint32_t count,
+                                            enum tdl_choice *out_choice)
 {
     const struct tdl_candidate *best = cheapest(list, count, NULL), *found = NULL;
+    const bool tuned = !policy->only || tdl_tuning_find(policy->only, layer);
     uint32_t number = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && tuned; i++) {
         if (list[i].cost > best->cost * policy->patience)
             continue;
         number++;
@@ -44,6 +46,8 @@ static const struct tdl_candidate *numbered(struct tdl_plan_policy *policy,
             found = &list[i];
     }
     policy->more |= number > policy->candidate;
+    if (!found)
+        *out_choice = TDL_CHOICE_DEFAULT;
     return found ? found : best;
 }
 
@@ -57,7 +61,7 @@ const struct tdl_candidate *tdl_choose(struct tdl_plan *plan, const char *layer,
     policy->layers++;
     *out_choice = TDL_CHOICE_FORCED;
     if (policy->candidate)
-        return numbered(policy, list, count);
+        return numbered(policy, layer, list, count, out_choice);
     if (policy->forced && (c = cheapest(list, count, policy->forced))) {
         policy->obeyed++;
         return c;

@@ -29,6 +29,7 @@ int bench_compile(struct bench *b)
         tdl_builder_stack(b->builder, b->stream_options.batches.values[0]) != TDL_OK)
         return tool_fail("%s: %s", name, tdl_last_error());
     b->build.compile.progress = tool_progress;
+    b->build.defer_compile = b->tune || b->compare; /* tdl_tune() compiles its own */
     if (tdl_builder_build(b->builder, &b->build, &b->graph) != TDL_OK)
         return tool_fail("%s: %s", name, tdl_last_error());
     b->build_ms = (double)(tool_now() - start) / 1e6;

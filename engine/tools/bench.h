@@ -58,9 +58,12 @@ struct bench {
     struct tdl_build_params build;
     uint32_t warmup, iterations;
     bool json;
-    bool tune, compare; /* time the ways to compute; --tune keeps the best */
-    double patience;    /* patience of tuning; 0: the library's */
-    const char *svg;    /* file to draw to, or NULL */
+    bool tune, compare;            /* time the ways to compute; --tune keeps the best */
+    double patience;               /* patience of tuning; 0: the library's */
+    double seconds;                /* after which tuning ends; 0: never */
+    double share;                  /* percent of the time of all layers, of those that are tuned */
+    bool told_seconds, told_share; /* else they follow from `tune` */
+    const char *svg;               /* file to draw to, or NULL */
 
     struct tdl_context *context;
     struct tdl_builder *builder;
@@ -101,6 +104,7 @@ struct bench_tuned {
     char layer[160], algorithm[48];
     double us;
     bool is_default;
+    int untuned; /* enum tdl_untuned, of the layer */
 };
 
 /* Time the ways to compute each convolution. Prints its own error. */

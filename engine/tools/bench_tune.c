@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What --tune does without --seconds and --share. */
+#define TUNE_SECONDS 10
+#define TUNE_SHARE 90 /* percent */
+
 struct collector {
     struct bench *bench;
     bool failed;
@@ -22,7 +26,8 @@ static void collect(void *data, const struct tdl_tune_report *r)
     }
     b->tuned = list;
     list += b->tuned_count++;
-    *list = (struct bench_tuned){.us = r->gpu_ns / 1e3, .is_default = r->is_default};
+    *list = (struct bench_tuned){
+        .us = r->gpu_ns / 1e3, .is_default = r->is_default, .untuned = (int)r->untuned};
     snprintf(list->layer, sizeof(list->layer), "%s", r->layer);
     snprintf(list->algorithm, sizeof(list->algorithm), "%s", r->algorithm);
 }
@@ -30,11 +35,15 @@ static void collect(void *data, const struct tdl_tune_report *r)
 int bench_tune_run(struct bench *b)
 {
     struct collector c = {b, false};
+    const double seconds = b->told_seconds ? b->seconds : b->tune ? TUNE_SECONDS : 0;
+    const double share = b->told_share ? b->share : b->tune ? TUNE_SHARE : 100;
     const struct tdl_tune_params params = {
         .build = b->build,
         .iterations = b->iterations,
         .patience = b->patience,
         .dry = !b->tune,
+        .seconds = seconds,
+        .share = share / 100,
         .report = collect,
         .report_data = &c,
     };
@@ -71,6 +80,21 @@ static int by_time(const void *a, const void *b)
     return (x->us > y->us) - (x->us < y->us);
 }
 
+static const char *const untuned[] = {
+    [TDL_TUNED_WHOLLY] = "",
+    [TDL_UNTUNED_SMALL] = "  (not tuned: it takes little; --share)",
+    [TDL_UNTUNED_LATE] = "  (not tuned to the end: the time was up; --seconds)",
+};
+
+static uint32_t count_untuned(const struct bench *b, int why)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < b->tuned_count; i++)
+        count += b->tuned[i].is_default && b->tuned[i].untuned == why;
+    return count;
+}
+
 static void print_layer(const struct bench *b, uint32_t first, const struct bench_tuned *best)
 {
     const struct bench_tuned **list = malloc(b->tuned_count * sizeof(const struct bench_tuned *));
@@ -83,7 +107,7 @@ static void print_layer(const struct bench *b, uint32_t first, const struct benc
             list[count++] = &b->tuned[i];
     }
     qsort(list, count, sizeof(const struct bench_tuned *), by_time);
-    printf("\n%s\n", best->layer);
+    printf("\n%s%s\n", best->layer, untuned[best->untuned]);
     for (uint32_t i = 0; i < count; i++)
         printf("  %-24s %10.2f us  %6.2f%s\n", list[i]->algorithm, list[i]->us,
                list[i]->us / best->us, list[i]->is_default ? "  default" : "");
@@ -100,6 +124,8 @@ void bench_tune_print_text(const struct bench *b)
     printf("runs         %u of each; medians of device time, and their ratio to the best\n",
            b->iterations);
     printf("kept         %s\n", b->tune ? "the best, for later" : "nothing");
+    printf("untuned      %u layers that take little, %u for which the time was up\n",
+           count_untuned(b, TDL_UNTUNED_SMALL), count_untuned(b, TDL_UNTUNED_LATE));
     for (uint32_t i = 0; i < b->tuned_count; i++) {
         best = bench_tune_best(b, i);
         if (best)
@@ -109,6 +135,7 @@ void bench_tune_print_text(const struct bench *b)
 
 void bench_tune_print_json(const struct bench *b)
 {
+    static const char *const reasons[] = {"", "small", "late"}; /* enum tdl_untuned */
     const struct tdl_device_info *device = tdl_context_device(b->context);
 
     printf("{\n");
@@ -119,8 +146,8 @@ void bench_tune_print_json(const struct bench *b)
            b->tune ? "true" : "false");
     for (uint32_t i = 0; i < b->tuned_count; i++)
         printf("%s\n    {\"layer\": \"%s\", \"algorithm\": \"%s\", \"gpu_us\": %.3f, "
-               "\"default\": %s}",
+               "\"default\": %s, \"untuned\": \"%s\"}",
                i ? "," : "", b->tuned[i].layer, b->tuned[i].algorithm, b->tuned[i].us,
-               b->tuned[i].is_default ? "true" : "false");
+               b->tuned[i].is_default ? "true" : "false", reasons[b->tuned[i].untuned]);
     printf("\n  ]\n}\n");
 }

@@ -49,6 +49,10 @@ static const char help[] =
     "                          cache, safe to delete)\n"
     "      --patience X        of --compare and --tune: leave out ways whose estimate is\n"
     "                          more than X times the best one's (8)\n"
+    "      --seconds X         end --compare or --tune after X s, with what was timed by\n"
+    "                          then (--tune: 10); 0: when all is timed\n"
+    "      --share X           time the layers that make up X percent of the time of all\n"
+    "                          such layers (--tune: 90); 100: all\n"
     "\n"
     "Operators (float32, NHWC; matmul and gemm float16 with -p fp16):\n"
     "      --op NAME           conv2d, conv_transpose2d, average_pool2d, max_pool2d,\n"
@@ -111,6 +115,8 @@ enum {
     OPT_COMPARE_DEVICES,
     OPT_TUNE,
     OPT_PATIENCE,
+    OPT_SECONDS,
+    OPT_SHARE,
     OPT_SVG,
 };
 
@@ -144,6 +150,8 @@ static const struct option long_options[] = {
     {"threads", required_argument, NULL, 't'},
     {"tune", no_argument, NULL, OPT_TUNE},
     {"patience", required_argument, NULL, OPT_PATIENCE},
+    {"seconds", required_argument, NULL, OPT_SECONDS},
+    {"share", required_argument, NULL, OPT_SHARE},
     {"svg", required_argument, NULL, OPT_SVG},
     {0},
 };
@@ -171,6 +179,8 @@ static const struct {
     {OPT_STREAMS, "up to 8 rising numbers, 1 to 64, such as 1,4,16"},
     {OPT_BATCH, "up to 8 rising numbers, 1 to 16, such as 1,4,16"},
     {OPT_PATIENCE, "a number of 1 or more"},
+    {OPT_SECONDS, "a number of 0 or more"},
+    {OPT_SHARE, "a number above 0, up to 100"},
 };
 
 static int refuse(int option, const char *text)
@@ -258,11 +268,17 @@ static bool parse_frame(int option, const char *text, struct bench_frame_options
     }
 }
 
-/* Options of measuring; false if it is none of them. */
-static bool parse_measure(int option, char *text, struct bench *b, bool *out_ok)
+static bool parse_number(const char *text, double least, double most, double *out)
 {
     char *end;
 
+    *out = strtod(text, &end);
+    return end != text && !*end && *out >= least && *out <= most;
+}
+
+/* Options of measuring; false if it is none of them. */
+static bool parse_measure(int option, char *text, struct bench *b, bool *out_ok)
+{
     switch (option) {
     case OPT_COMPARE:
         b->compare = true;
@@ -288,8 +304,13 @@ static bool parse_measure(int option, char *text, struct bench *b, bool *out_ok)
         *out_ok = tool_model_option(&b->model_options, option, text);
         return true;
     case OPT_PATIENCE:
-        b->patience = strtod(text, &end);
-        *out_ok = end != text && !*end && b->patience >= 1 && b->patience < 1e9;
+        *out_ok = parse_number(text, 1, 1e9, &b->patience);
+        return true;
+    case OPT_SECONDS:
+        b->told_seconds = *out_ok = parse_number(text, 0, 1e6, &b->seconds);
+        return true;
+    case OPT_SHARE:
+        b->told_share = *out_ok = parse_number(text, 0.001, 100, &b->share);
         return true;
     default:
         return false;

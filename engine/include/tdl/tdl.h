@@ -823,17 +823,24 @@ TDL_API enum tdl_result tdl_benchmark(struct tdl_graph *graph, const struct tdl_
                                       const struct tdl_benchmark_params *params,
                                       struct tdl_benchmark_result *out_result);
 
+/** Whether the ways to compute a layer were timed. */
+enum tdl_untuned {
+    TDL_TUNED_WHOLLY = 0,  /**< each of them */
+    TDL_UNTUNED_SMALL = 1, /**< none: it is not in tdl_tune_params.share */
+    TDL_UNTUNED_LATE = 2,  /**< some, or the default alone: tdl_tune_params.seconds were over */
+};
 /** One way that a layer was computed, and how long it took. */
 struct tdl_tune_report {
     const char *layer;     /**< the shape, as the tuning file names it */
     const char *algorithm; /**< "implicit:64x64" */
     double gpu_ns;         /**< median, all dispatches of the layer */
     bool is_default;       /**< what is taken without tuning */
-    uint64_t reserved[4];  /**< 0: room for later versions */
+    uint64_t untuned;      /**< enum tdl_untuned, of the layer */
+    uint64_t reserved[3];  /**< 0: room for later versions */
 };
 struct tdl_tune_params {
     struct tdl_build_params build; /**< as the graph will be built */
-    uint32_t iterations;           /**< runs of each candidate; 0: 15 */
+    uint32_t iterations;           /**< runs of each candidate at most; 0: 15 */
     /** Ways whose estimate is this many times the best one's are not tried;
      *  0: 8. Tuning takes as long as it does because of compiling them. */
     double patience;
@@ -842,7 +849,13 @@ struct tdl_tune_params {
      *  strings are the library's, and valid during the call. */
     void (*report)(void *data, const struct tdl_tune_report *report);
     void *report_data;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    /** End after so many seconds, and the kernel that is compiled then; what is not timed by
+     *  then is reported so. 0: when all is timed. */
+    double seconds;
+    /** Tune the layers that take most time, which together make up this share of what all such
+     *  layers take: 0.9, say. 0: all. */
+    double share;
+    uint64_t reserved[2]; /**< 0: room for later versions */
 };
 /**
  * Time every way to compute each different convolution, transposed convolution,
@@ -852,8 +865,9 @@ struct tdl_tune_params {
  * is damaged or of another device is ignored with a warning; it is safe to delete.
  * @param out_layers  layers measured; may be NULL
  * @return TDL_ERROR_UNSUPPORTED where the device has no timestamps, and on the CPU,
- *         which has one way for each layer.
- * Blocking: compiles and runs dozens of kernels (seconds to minutes).
+ *         which has one way for each layer. TDL_ERROR_TIMEOUT where `seconds` were over before
+ *         the graph itself was compiled and had run; another call finds what was compiled.
+ * Blocking: compiles and runs dozens of kernels (seconds to minutes; see `seconds`).
  */
 TDL_API enum tdl_result tdl_tune(struct tdl_builder *builder, const struct tdl_tune_params *params,
                                  uint32_t *out_layers);

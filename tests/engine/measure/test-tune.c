@@ -89,7 +89,7 @@ static void find_algorithm(struct tdl_builder *b, enum tdl_choice choice, char *
 }
 
 struct seen {
-    uint32_t reports, defaults, bad;
+    uint32_t reports, defaults, bad, untuned[3];
 };
 
 static void on_report(void *data, const struct tdl_tune_report *r)
@@ -97,7 +97,10 @@ static void on_report(void *data, const struct tdl_tune_report *r)
     struct seen *seen = data;
     seen->reports++;
     seen->defaults += r->is_default;
-    seen->bad += strncmp(r->layer, "conv2d-f32-1x9x9x8-", 19) != 0 || !*r->algorithm ||
+    if (r->untuned < COUNT(seen->untuned))
+        seen->untuned[r->untuned] += r->is_default;
+    seen->bad += r->untuned >= COUNT(seen->untuned) ||
+                 strncmp(r->layer, "conv2d-f32-1x9x9x8-", 19) != 0 || !*r->algorithm ||
                  !(r->gpu_ns >= 0);
 }
 
@@ -138,6 +141,88 @@ static void check_tuning(void)
     CHECK(find_file(path, sizeof(path)), "no file was written");
     find_algorithm(b, TDL_CHOICE_TUNED, name, sizeof(name));
     CHECK(*name, "the graph does not use what was tuned");
+    tdl_builder_destroy(&b);
+    tdl_context_destroy(&ctx);
+}
+
+/* ------------------------------------------------------------------- bounds */
+
+static void check_arithmetic(void)
+{
+    enum { MS = 1000000 };
+    struct tdl_tune_load loads[] = {{"small", 5}, {"large", 60}, {"middle", 30}, {"least", 5}};
+    check_begin("which layers are large, and what there is time for");
+    CHECK(tdl_tune_select(loads, COUNT(loads), 0.9) == 2 && !strcmp(loads[0].layer, "large") &&
+              !strcmp(loads[1].layer, "middle"),
+          "%s and %s make up 90 percent", loads[0].layer, loads[1].layer);
+    CHECK(tdl_tune_select(loads, COUNT(loads), 0.91) == 3, "91 percent are not three layers");
+    CHECK(tdl_tune_select(loads, COUNT(loads), 0) == COUNT(loads) &&
+              tdl_tune_select(loads, COUNT(loads), 1) == COUNT(loads),
+          "not all are all");
+    CHECK(tdl_tune_select(loads, 0, 0.9) == 0, "one of none");
+    CHECK(tdl_tune_room(INFINITY, MS, 8) == 8 &&
+              tdl_tune_iterations(INFINITY, MS, 8, 15) == 15,
+          "an endless time has no room for all");
+    CHECK(tdl_tune_room(60. * MS, MS, 8) == 4, "a third of 60 ms has room for %u graphs",
+          tdl_tune_room(60. * MS, MS, 8));
+    CHECK(tdl_tune_room(10. * MS, MS, 8) == 2, "10 ms have no room for two graphs");
+    CHECK(tdl_tune_room(9. * MS, MS, 8) < 2, "9 ms have room for two graphs");
+    CHECK(tdl_tune_room(-5. * MS, MS, 8) == 0, "no time has room");
+    CHECK(tdl_tune_iterations(120. * MS, MS, 4, 15) == 8, "40 ms are %u runs of four",
+          tdl_tune_iterations(120. * MS, MS, 4, 15));
+    CHECK(tdl_tune_iterations(MS, MS, 4, 15) == 3, "fewer runs than three");
+}
+
+#define LATE_SECONDS 6
+struct sleeper {
+    uint32_t graphs; /* that began to compile */
+    double end;
+};
+
+/* The time is up when the third graph is to be compiled. */
+static bool sleep_at_third(void *data, uint32_t done, uint32_t total)
+{
+    struct sleeper *s = data;
+    (void)total;
+    s->graphs += done == 0;
+    while (s->graphs == 3 && tdl_now_ns() < s->end)
+        usleep(10000);
+    return true;
+}
+
+static void check_bounds(void)
+{
+    struct tdl_context *ctx = open_context();
+    struct tdl_builder *b = build(ctx);
+    struct sleeper sleeper = {0};
+    struct seen seen = {0};
+    struct tdl_tune_params p = *params(&seen, true);
+    uint32_t layers = 9;
+    check_begin("tuning of what makes up half of the time");
+    p.share = 0.5;
+    OK(tdl_tune(b, &p, &layers));
+    CHECK(layers == 1 && seen.untuned[TDL_TUNED_WHOLLY] == 1 &&
+              seen.untuned[TDL_UNTUNED_SMALL] == 1 && seen.reports > 4 && !seen.bad,
+          "%u layers kept, %u tuned, %u small, %u reports", layers,
+          seen.untuned[TDL_TUNED_WHOLLY], seen.untuned[TDL_UNTUNED_SMALL], seen.reports);
+
+    check_begin("a time that is up before the graph has run");
+    p.seconds = 1e-9;
+    FAILS(tdl_tune(b, &p, &layers), TDL_ERROR_TIMEOUT, "seconds");
+    CHECK(layers == 0, "%u layers", layers);
+
+    check_begin("a time that is up behind the first way");
+    seen = (struct seen){0};
+    p.share = 0;
+    p.seconds = LATE_SECONDS;
+    p.build.compile.progress = sleep_at_third;
+    p.build.compile.progress_data = &sleeper;
+    sleeper.end = tdl_now_ns() + LATE_SECONDS * 1e9;
+    OK(tdl_tune(b, &p, &layers));
+    CHECK(sleeper.graphs == 3, "%u graphs were compiled", sleeper.graphs);
+    CHECK(seen.untuned[TDL_UNTUNED_LATE] == 2 && !seen.bad, "%u layers are late",
+          seen.untuned[TDL_UNTUNED_LATE]);
+    CHECK(tdl_now_ns() < sleeper.end + LATE_SECONDS * 1e9, "it went on");
     tdl_builder_destroy(&b);
     tdl_context_destroy(&ctx);
 }
@@ -449,7 +534,9 @@ int main(int argc, char **argv)
     }
     if (argc == 1) {
         check_choice();
+        check_arithmetic();
         check_tuning();
+        check_bounds();
         check_file();
         check_products();
         check_benchmark();
