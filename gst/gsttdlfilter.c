@@ -38,10 +38,11 @@ void gst_tdl_filter_adopt(GstTdlFilter *self)
 
     self->active = self->settings.live;
     if (!self->session || !self->session->infer ||
-        gst_tdl_output_fits(self->output, self->active.mode) || gst_tdl_live_guards(&self->active))
+        gst_tdl_settings_output_fits(self->output, self->active.mode) ||
+        gst_tdl_live_guards(&self->active))
         return;
     self->active.mode =
-        gst_tdl_output_fits(self->output, before) ? before : GST_TDL_MODE_PASSTHROUGH;
+        gst_tdl_settings_output_fits(self->output, before) ? before : GST_TDL_MODE_PASSTHROUGH;
 }
 
 static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue *value,

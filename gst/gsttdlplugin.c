@@ -6,7 +6,7 @@
 
 static gboolean plugin_init(GstPlugin *plugin)
 {
-    gst_tdl_debug_init();
+    gst_tdl_error_init();
     /* unixfdsrc finds metadata by the names of types, and drops what nobody in its
      * process has named yet: the first frame would lose its strides and its crop. */
     gst_video_meta_get_info();

@@ -4,7 +4,7 @@
 GST_DEBUG_CATEGORY(gst_tdl_filter_debug);
 GST_DEBUG_CATEGORY(gst_tdl_debug);
 
-void gst_tdl_debug_init(void)
+void gst_tdl_error_init(void)
 {
     GST_DEBUG_CATEGORY_INIT(gst_tdl_filter_debug, "tdlfilter", 0, "tdlfilter element");
     GST_DEBUG_CATEGORY_INIT(gst_tdl_debug, "tdl", 0, "libtdl, the inference engine of tdlfilter");

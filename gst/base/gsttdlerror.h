@@ -9,7 +9,7 @@
 #include <tdl/tdl.h>
 
 /* Once, before anything is logged: the plugin's start. */
-void gst_tdl_debug_init(void);
+void gst_tdl_error_init(void);
 GST_DEBUG_CATEGORY_EXTERN(gst_tdl_filter_debug); /* "tdlfilter": the element */
 GST_DEBUG_CATEGORY_EXTERN(gst_tdl_debug);        /* "tdl": the engine's log */
 

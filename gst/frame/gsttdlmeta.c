@@ -145,7 +145,7 @@ static void begin_shown(struct gst_tdl_meta *meta, struct gst_tdl_session *sessi
                         const struct gst_tdl_live *live, struct gst_tdl_masks *masks,
                         GError **error)
 {
-    const enum gst_tdl_output wanted = gst_tdl_output_of(live->mode);
+    const enum gst_tdl_output wanted = gst_tdl_settings_output_of(live->mode);
 
     if (wanted == GST_TDL_OUTPUT_PICTURE)
         g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,

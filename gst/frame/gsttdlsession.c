@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlsession.h"
 
-#include "memory/gsttdlpool.h"
+#include "memory/gsttdlallocator.h"
 #include "gsttdlshow.h"
 #include "network/gsttdltiles.h"
 #include "gsttdlwork.h"
@@ -325,7 +325,7 @@ gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct g
         return FALSE;
     }
     beside = begin_reading(session, &reading);
-    if (gst_tdl_output_of(mode) != GST_TDL_OUTPUT_MASK)
+    if (gst_tdl_settings_output_of(mode) != GST_TDL_OUTPUT_MASK)
         r = gst_tdl_show_prepare(session->infer->mask, &session->infer->model->shown, live, mode,
                                  &frames, &session->compile);
     else

@@ -2,7 +2,7 @@
 /* Buffers in, pictures for the device out of them, and the batches on their way. */
 #include "gsttdlwork.h"
 
-#include "memory/gsttdlpool.h"
+#include "memory/gsttdlallocator.h"
 #include "gsttdlshow.h"
 
 #include <string.h>
@@ -128,8 +128,8 @@ static enum tdl_result copy_classes(struct gst_tdl_session *session, struct gst_
     const gsize size = (gsize)part.width * part.height / runs;
     enum tdl_result r = TDL_OK;
     gsize offset = 0;
-    struct tdl_buffer *buffer =
-        gst_tdl_memory_buffer(gst_buffer_peek_memory(work->classes, 0), session->device, &offset);
+    struct tdl_buffer *buffer = gst_tdl_allocator_find_buffer(
+        gst_buffer_peek_memory(work->classes, 0), session->device, &offset);
 
     for (guint i = 0; i < runs && r == TDL_OK; i++)
         r = tdl_batch_tensor_to_buffer(slot->batch, session->infer->indices,
@@ -161,8 +161,8 @@ static enum tdl_result copy_tensor(struct gst_tdl_session *session, struct gst_t
                                    struct gst_tdl_work *work, struct tdl_tensor *mask)
 {
     gsize offset = 0;
-    struct tdl_buffer *buffer =
-        gst_tdl_memory_buffer(gst_buffer_peek_memory(work->tensor, 0), session->device, &offset);
+    struct tdl_buffer *buffer = gst_tdl_allocator_find_buffer(
+        gst_buffer_peek_memory(work->tensor, 0), session->device, &offset);
 
     work->tensor_made = TRUE;
     return tdl_batch_tensor_to_buffer(slot->batch, mask, 0, buffer, offset,
@@ -187,7 +187,7 @@ enum tdl_result gst_tdl_work_compose(struct gst_tdl_session *session, struct gst
 
         if (!output->video)
             continue;
-        if (gst_tdl_output_of(output->mode) != GST_TDL_OUTPUT_MASK)
+        if (gst_tdl_settings_output_of(output->mode) != GST_TDL_OUTPUT_MASK)
             r = show(session, slot, live, work, output);
         else
             r = gst_tdl_compose_record(&session->compose, slot->batch, live, output->mode,

@@ -2,7 +2,7 @@
 /* Our own mapped memory, which upstream wrote into. */
 #include "gsttdlimporter.h"
 
-#include "memory/gsttdlpool.h"
+#include "memory/gsttdlallocator.h"
 
 static const gchar *import(struct gst_tdl_importer *importer,
                            struct gst_tdl_import_request *request, struct gst_tdl_import *out)
@@ -14,7 +14,7 @@ static const gchar *import(struct gst_tdl_importer *importer,
 
         if (!place->memory)
             return "a plane is spread over several memories, or upside down";
-        buffer = gst_tdl_memory_buffer(place->memory, importer->device, &offset);
+        buffer = gst_tdl_allocator_find_buffer(place->memory, importer->device, &offset);
         if (!buffer)
             return "the memory is not of tdlfilter's pool on this device";
         gst_tdl_import_set_plane(out, p, buffer, offset + place->skip, place->stride);

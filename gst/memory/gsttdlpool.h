@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Memory that both sides reach without a copy: a GstMemory that is a
- * tdl_buffer, its allocator, and the buffer pools over it. Mapping waits for
- * the GPU, so frames may travel on while it still works on them. It never fails:
- * after the loss of the device what lies there is undefined. */
+/* Buffer pools over the allocator, with rows as the GPU wants them. */
 #ifndef GST_TDL_POOL_H
 #define GST_TDL_POOL_H
 
-#include "gsttdldevice.h"
+#include "gsttdlallocator.h"
 
 #include <gst/video/gstvideopool.h>
-
-/* `access`: UPLOAD for what upstream writes, READBACK for what downstream
- * reads. The allocator, and all memory of it, holds the device. */
-GstAllocator *gst_tdl_allocator_new(struct gst_tdl_device *device, enum tdl_buffer_access access);
-
-/* Bytes of its memories that anybody has mapped so far. */
-guint64 gst_tdl_allocator_mapped_bytes(GstAllocator *allocator);
-
-/* The buffer behind `memory` and where memory starts in it; NULL when the
- * memory is not of our making or belongs to another device. Borrowed. */
-struct tdl_buffer *gst_tdl_memory_buffer(GstMemory *memory, const struct gst_tdl_device *device,
-                                         gsize *out_offset);
 
 /* A video buffer pool that only ever hands out memory of `allocator`, with
  * rows aligned for the GPU where the user of the pool takes GstVideoMeta.

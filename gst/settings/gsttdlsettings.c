@@ -78,22 +78,22 @@ static void get_classes(const GArray *classes, GValue *value)
     }
 }
 
-enum gst_tdl_output gst_tdl_output_of(enum gst_tdl_mode mode)
+enum gst_tdl_output gst_tdl_settings_output_of(enum gst_tdl_mode mode)
 {
     return mode == GST_TDL_MODE_PICTURE   ? GST_TDL_OUTPUT_PICTURE
            : mode == GST_TDL_MODE_CLASSES ? GST_TDL_OUTPUT_CLASSES
                                           : GST_TDL_OUTPUT_MASK;
 }
 
-gboolean gst_tdl_output_fits(enum gst_tdl_output output, enum gst_tdl_mode mode)
+gboolean gst_tdl_settings_output_fits(enum gst_tdl_output output, enum gst_tdl_mode mode)
 {
-    return mode == GST_TDL_MODE_PASSTHROUGH || gst_tdl_output_of(mode) == output;
+    return mode == GST_TDL_MODE_PASSTHROUGH || gst_tdl_settings_output_of(mode) == output;
 }
 
 /* Another kind of output is another network. Passing through wants none in particular. */
 static void set_output(struct gst_tdl_settings *settings, enum gst_tdl_effect *effect)
 {
-    gint output = gst_tdl_output_of(settings->live.mode);
+    gint output = gst_tdl_settings_output_of(settings->live.mode);
 
     if (settings->live.mode == GST_TDL_MODE_PASSTHROUGH || settings->sources.output == output)
         return;

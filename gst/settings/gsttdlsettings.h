@@ -186,8 +186,8 @@ void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sou
 void gst_tdl_sources_clear(struct gst_tdl_sources *sources);
 
 /* The wish of a mode for a model's output. */
-enum gst_tdl_output gst_tdl_output_of(enum gst_tdl_mode mode);
+enum gst_tdl_output gst_tdl_settings_output_of(enum gst_tdl_mode mode);
 /* TRUE where a model whose output was made that can serve the mode. */
-gboolean gst_tdl_output_fits(enum gst_tdl_output output, enum gst_tdl_mode mode);
+gboolean gst_tdl_settings_output_fits(enum gst_tdl_output output, enum gst_tdl_mode mode);
 
 #endif

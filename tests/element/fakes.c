@@ -144,7 +144,7 @@ guint open_fds(void)
 
 void setup(void)
 {
-    gst_tdl_debug_init();
+    gst_tdl_error_init();
     fake = (struct fake){ .calls = g_string_new(NULL), .fence_fd_given = 1 };
     fail_unless_equals_int(
         tdl_context_create(&(struct tdl_context_params){ 0 }, &fake.context), TDL_OK);

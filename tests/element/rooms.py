@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The rooms of the element: a file includes and calls what lies in its room or further down.
+Functions and data that files share are named after a file or a struct of their room.
 
 rooms.py GST LIBRARY    the folder gst, and the static library of its objects
 """
@@ -65,8 +66,33 @@ def wrong_calls(gst, library):
     yield from arrows.large_circles(found, CIRCLES)
 
 
+def plain(name):
+    return re.sub("[_-]|s$|private$|none$", "", name)
+
+
+def wrong_names(gst):
+    """What headers declare under a name that says nothing of where it is found."""
+    texts, stems, names = {}, {}, 0
+    for room, path in sources(gst):
+        with open(path, encoding="utf-8") as f:
+            text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+        known = stems.setdefault(room, set())
+        known.add(plain(re.sub(r"^gsttdl|\.\w$", "", os.path.basename(path))))
+        if path.endswith(".h"):
+            texts[path] = room, text
+            known.update(map(plain, re.findall(r"^struct gst_tdl_(\w+) \{", text, re.M)))
+    for path, (room, text) in texts.items():
+        for name in re.findall(r"^(?!struct \w+;)[a-z][\w \*]*?\bgst_tdl_(\w+)[(\[;]", text, re.M):
+            names += 1
+            if not plain(name).startswith(tuple(stems[room])):
+                yield "%s: gst_tdl_%s has the name of no file or struct of its room" % (path, name)
+    if names < 200:
+        yield "only %d names in headers: were they found?" % names
+
+
 def main():
     found = list(wrong_arrows(sys.argv[1])) + list(wrong_calls(*sys.argv[1:3]))
+    found += wrong_names(sys.argv[1])
     for line in found:
         print(line)
     return 1 if found else 0

@@ -5,7 +5,7 @@
 #include "base/gsttdlerror.h"
 #include "network/gsttdlflight.h"
 #include "import/gsttdlimport.h"
-#include "memory/gsttdlpool.h"
+#include "memory/gsttdlallocator.h"
 
 #include <gst/check/gstcheck.h>
 #include <string.h>
@@ -95,7 +95,8 @@ GST_START_TEST(in_flight)
     fail_unless_equals_int(tdl_batch_graph(slot->batch, network.graph, &x, 1, &y, 1), TDL_OK);
     fail_unless_equals_int(
         tdl_batch_tensor_to_buffer(slot->batch, network.out, 0,
-                                   gst_tdl_memory_buffer(memory, device, &offset), 0, map.size),
+                                   gst_tdl_allocator_find_buffer(memory, device, &offset), 0,
+                                   map.size),
         TDL_OK);
     fail_unless_equals_int(gst_tdl_flight_submit(slot, input, &importer, &fences), TDL_OK);
     thread = g_thread_new("abort", abort_flight, &flight);
@@ -122,7 +123,7 @@ static Suite *abort_suite(void)
     Suite *suite = suite_create("abort");
     TCase *cases = tcase_create("general");
 
-    gst_tdl_debug_init();
+    gst_tdl_error_init();
     tcase_set_timeout(cases, 600);
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, in_flight);

@@ -84,7 +84,7 @@ static Suite *devices_suite(void)
     Suite *suite = suite_create("devices");
     TCase *cases = tcase_create("general");
 
-    gst_tdl_debug_init();
+    gst_tdl_error_init();
     g_setenv("TDL_QUEUES", G_STRINGIFY(QUEUES), TRUE);
     tcase_set_timeout(cases, 120);
     suite_add_tcase(suite, cases);
