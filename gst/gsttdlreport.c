@@ -105,7 +105,8 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
             "other streams, or \"alone: \" and why), batches (that frames of this stream were in) "
             "and batched-frames (of all streams in these), imports, "
             "cache-hits, cpu-mapped-bytes (of frames mapped, by the element and by "
-            "its neighbours from its pools), cpu-copied-bytes, cpu-waits (for fences "
+            "its neighbours from its pools), cpu-copied-bytes, of copied-frames; pool-frames "
+            "(that upstream wrote into the element's own memory), cpu-waits (for fences "
             "of dma-bufs that the GPU cannot wait for or give), gpu-bytes-per-frame "
             "(pixels read and written by the device, be it the CPU), and the mean time of the "
             "device in ns of "
@@ -127,10 +128,11 @@ GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats)
         G_TYPE_UINT64, stats->batches, "batched-frames", G_TYPE_UINT64, stats->batched_frames,
         "imports", G_TYPE_UINT64, stats->import.imports, "cache-hits", G_TYPE_UINT64,
         stats->import.cache_hits, "cpu-mapped-bytes", G_TYPE_UINT64, stats->import.cpu_mapped_bytes,
-        "cpu-copied-bytes", G_TYPE_UINT64, stats->import.cpu_copied_bytes, "cpu-waits",
-        G_TYPE_UINT64, stats->import.cpu_waits, "gpu-bytes-per-frame", G_TYPE_UINT64,
-        stats->import.gpu_bytes, "preprocess-ns", G_TYPE_UINT64,
-        stats->stage_ns[GST_TDL_STAGE_PREPROCESS], "network-ns", G_TYPE_UINT64,
+        "cpu-copied-bytes", G_TYPE_UINT64, stats->import.cpu_copied_bytes, "copied-frames",
+        G_TYPE_UINT64, stats->import.copied_frames, "pool-frames", G_TYPE_UINT64,
+        stats->import.pool_frames, "cpu-waits", G_TYPE_UINT64, stats->import.cpu_waits,
+        "gpu-bytes-per-frame", G_TYPE_UINT64, stats->import.gpu_bytes, "preprocess-ns",
+        G_TYPE_UINT64, stats->stage_ns[GST_TDL_STAGE_PREPROCESS], "network-ns", G_TYPE_UINT64,
         stats->stage_ns[GST_TDL_STAGE_NETWORK], "compose-ns", G_TYPE_UINT64,
         stats->stage_ns[GST_TDL_STAGE_COMPOSE], "interval", G_TYPE_UINT, stats->interval, "present",
         G_TYPE_BOOLEAN, stats->present, "share", G_TYPE_DOUBLE, stats->share, NULL);

@@ -157,7 +157,8 @@ static gboolean upstream_imports(GstPad *pad)
     return yes;
 }
 
-/* NULL where the device makes none for these caps. */
+/* NULL where the device makes none for these caps. The rows of mapped memory are GStreamer's
+ * unless upstream asks for GstVideoMeta: sources that write tightly keep what they find. */
 static GstBufferPool *offered_pool(const struct gst_tdl_offer *offer, GstCaps *caps, gsize size,
                                    gboolean dma_buf)
 {
@@ -166,7 +167,8 @@ static GstBufferPool *offered_pool(const struct gst_tdl_offer *offer, GstCaps *c
     GstStructure *config = gst_buffer_pool_get_config(pool);
 
     gst_buffer_pool_config_set_params(config, caps, size, POOL_MIN, 0);
-    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+    if (dma_buf)
+        gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
     if (!gst_buffer_pool_set_config(pool, config))
         gst_clear_object(&pool);
     return pool;

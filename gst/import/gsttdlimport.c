@@ -104,6 +104,8 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
                  importer->declined[0] ? ", as others decline: " : "", importer->declined);
     importer->path = method->path;
     importer->gpu = method->gpu;
+    importer->stats.pool_frames += method == &gst_tdl_import_pool;
+    importer->stats.copied_frames += method == &gst_tdl_import_copy;
     return TRUE;
 }
 

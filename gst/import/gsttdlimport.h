@@ -21,6 +21,8 @@ struct gst_tdl_import_stats {
     guint64 cache_hits;       /* memories that it knew already */
     guint64 cpu_mapped_bytes; /* bytes of frames that the element mapped */
     guint64 cpu_copied_bytes; /* by the copying importer */
+    guint64 copied_frames;    /* likewise */
+    guint64 pool_frames;      /* that upstream wrote into our own memory */
     guint64 cpu_waits;        /* for fences that the GPU could not wait for or give */
     guint64 gpu_bytes;        /* bytes of the last frame's pixels, read and written by the device */
 };
