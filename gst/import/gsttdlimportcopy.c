@@ -14,9 +14,12 @@ static void copy_plane(const struct gst_tdl_import_place *place, const guint8 *f
                place->row);
 }
 
-/* GstVideoFrame maps of each plane the memory in which it begins, and no more. */
+/* GstVideoFrame maps of each plane the memory in which it begins, and no more. Padded planes
+ * in memories of their own it does not find without a meta. */
 static gboolean is_spread(const struct gst_tdl_import_request *request)
 {
+    if (request->in_memories)
+        return TRUE;
     for (guint p = 0; p < request->planes; p++)
         if (!request->places[p].memory)
             return gst_buffer_n_memory(request->buffer) > 1;

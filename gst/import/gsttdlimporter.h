@@ -27,6 +27,7 @@ struct gst_tdl_import_request {
     struct tdl_batch *batch; /* begun: for importers that copy on the GPU */
     gboolean may_copy, for_write;
     guint planes;
+    gboolean in_memories; /* planes fill memories of their own, which no meta describes */
     struct gst_tdl_import_place places[TDL_MAX_PLANES];
 };
 
