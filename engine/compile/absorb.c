@@ -175,10 +175,11 @@ bool tdl_fuse_pad(struct tdl_ir *ir, struct tdl_node *n)
         !n->op->widen(n, border, is_never_negative(pad->inputs[0])))
         return false;
     tdl_ir_set_input(ir, n, 0, pad->inputs[0]);
-    if (n->op->infer(n, &desc) != TDL_OK ||
+    if (tdl_node_infer(n, &desc) != TDL_OK ||
         memcmp(desc.shape, n->output->desc.shape, 4 * sizeof(desc.shape[0])) != 0) {
         n->attr = before;
         tdl_ir_set_input(ir, n, 0, pad->output);
+        tdl_node_resolve(n);
         return false;
     }
     tdl_fuse_append_label(n, pad);

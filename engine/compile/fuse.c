@@ -43,12 +43,11 @@ bool tdl_fuse_is_pointwise(const struct tdl_node *n)
 {
     if (n->op != &tdl_op_conv2d)
         return false;
-    const struct tdl_conv2d_params *p = &n->attr.conv.p;
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
     struct tdl_dims x = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     struct tdl_dims o = tdl_operand_dims(n->output);
-    return f.h == 1 && f.w == 1 && p->groups == 1 && p->stride[0] == 1 && p->stride[1] == 1 &&
-           x.h == o.h && x.w == o.w && tdl_fuse_has_constants(n);
+    return f.h == 1 && f.w == 1 && n->attr.conv.p.groups == 1 && n->window.stride[0] == 1 &&
+           n->window.stride[1] == 1 && x.h == o.h && x.w == o.w && tdl_fuse_has_constants(n);
 }
 
 static struct tdl_operand *slot(const struct tdl_node *n, uint32_t i)
@@ -100,6 +99,7 @@ static bool commute_resample(struct tdl_ir *ir, struct tdl_node *n)
         return false;
     struct tdl_operand *result = n->output;
     tdl_ir_set_input(ir, n, TDL_CONV_INPUT, x);
+    tdl_node_resolve(n);
     n->output = middle;
     middle->producer = n;
     tdl_ir_set_input(ir, resample, 0, middle);
@@ -148,6 +148,7 @@ struct tdl_operand *tdl_fuse_part_means(struct tdl_ir *ir, struct tdl_operand *o
     memcpy(pool->attr.pool.stride, size, sizeof(size));
     pool->input_count = 1;
     tdl_ir_set_input(ir, pool, 0, o);
+    tdl_node_resolve(pool);
     pool->output = small;
     small->producer = pool;
     snprintf(pool->label, sizeof(pool->label), "part means of %.60s", o->producer->label);

@@ -52,6 +52,7 @@ bool tdl_fuse_project(struct tdl_ir *ir, struct tdl_node *n)
     snprintf(n->label, sizeof(n->label), "%.44s + %.44s", e->label, label);
     n->op = &tdl_op_bottleneck;
     n->attr.bottleneck = attr;
+    n->window = e->window;
     if (e->chain.count)
         n->chain = e->chain;
     n->input_count = TDL_BOTTLENECK_BIAS + 1;

@@ -239,7 +239,7 @@ struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl
     n->input_count = count;
     memcpy(n->inputs, inputs, count * sizeof(*inputs));
     snprintf(n->label, sizeof(n->label), "%s", *b->label ? b->label : op->name);
-    enum tdl_result r = op->infer(n, &desc);
+    enum tdl_result r = tdl_node_infer(n, &desc);
     if (r == TDL_OK)
         r = tdl_tensor_params_check(&desc);
     if (r == TDL_OK)

@@ -99,6 +99,18 @@ struct tdl_node *tdl_ir_add_node(struct tdl_ir *ir, const struct tdl_op *op)
     return n;
 }
 
+void tdl_node_resolve(struct tdl_node *n)
+{
+    if (n->op->resolve)
+        n->op->resolve(n);
+}
+
+enum tdl_result tdl_node_infer(struct tdl_node *n, struct tdl_tensor_params *out)
+{
+    tdl_node_resolve(n);
+    return n->op->infer(n, out);
+}
+
 struct tdl_node *tdl_ir_insert_after(struct tdl_ir *ir, const struct tdl_node *before,
                                      const struct tdl_op *op)
 {

@@ -91,6 +91,15 @@ struct tdl_operand {
     uint32_t first_step, last_step;
 };
 
+/* The numbers of a node with a window along height and width. All that was left to zeros, to
+ * SAME or to rounding is settled in them: tdl_op.resolve(). */
+struct tdl_window {
+    uint32_t kernel[2], stride[2], dilation[2]; /* 1 or more */
+    uint32_t pad[4];                            /* above, below, left, right */
+    uint32_t out[2];                            /* size of the output; 0: there is none */
+    uint32_t more[2]; /* of a transposed one, which `pad` is cut off: rows below, columns right */
+};
+
 /* A squeeze-and-excite gate: pool, one or two fully connected layers. */
 struct tdl_gate_params {
     enum tdl_activation activation[2];
@@ -148,18 +157,13 @@ struct tdl_reduce_attr {
     bool keep_dimensions;
 };
 
-struct tdl_im2col_attr {
-    uint32_t kernel[2];
-    struct tdl_conv2d_params p; /* the window's */
-};
-
 union tdl_attr {
     struct tdl_conv_attr conv;
     struct tdl_expand_attr expand;
     struct tdl_bottleneck_attr bottleneck;
     struct tdl_conv_transpose2d_params conv_transpose;
     struct tdl_pool2d_params pool;
-    struct tdl_im2col_attr im2col;
+    struct tdl_im2col_params im2col;
     struct tdl_resample2d_params resample;
     struct tdl_gate_params gate;
     struct tdl_matmul_attr matmul;
@@ -280,10 +284,10 @@ struct tdl_node {
      * output's, one for each of its tiles. How many, lower() says. */
     struct tdl_operand *means;
     struct tdl_chain chain;
+    struct tdl_window window;
     enum tdl_storage storage; /* PACKED or LINEAR, set by layout */
     bool wide;                /* the packs that the node reads and writes are wide */
     char label[96];
-    uint8_t whole; /* for pools: bits of the axes along which the window is the image */
     bool dead;
 };
 
@@ -315,6 +319,9 @@ struct tdl_ir {
 /* Everything the engine knows of an operator. One file in ops/ each. */
 struct tdl_op {
     const char *name;
+    /* Write node->window, of what the node was told and of its inputs' shapes, whatever their
+     * ranks are. Everybody else reads it there, infer() first. NULL: it has no window. */
+    void (*resolve)(struct tdl_node *node);
     /* Output description from inputs and attributes, or an error with text. */
     enum tdl_result (*infer)(const struct tdl_node *node, struct tdl_tensor_params *out);
     /* Append the dispatches that compute the node. */
@@ -401,6 +408,10 @@ struct tdl_node *tdl_ir_add_node(struct tdl_ir *ir, const struct tdl_op *op);
  * node runs earlier. */
 struct tdl_node *tdl_ir_insert_after(struct tdl_ir *ir, const struct tdl_node *before,
                                      const struct tdl_op *op);
+/* Settle the node's window where its options or its inputs' shapes have changed; and infer its
+ * output then. */
+void tdl_node_resolve(struct tdl_node *node);
+enum tdl_result tdl_node_infer(struct tdl_node *node, struct tdl_tensor_params *out);
 /* Memory for a constant that a pass makes; freed with the IR. */
 void *tdl_ir_alloc(struct tdl_ir *ir, size_t size);
 /* Constants that passes make stay in proportion to those that were given, however often a

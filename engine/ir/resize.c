@@ -43,8 +43,10 @@ static void go_back(struct tdl_ir *ir, const struct kept *k)
 {
     for (uint32_t i = 0; i < ir->operand_count; i++)
         ir->operands[i]->desc = k->descs[i];
-    for (uint32_t i = 0; i < ir->node_count; i++)
+    for (uint32_t i = 0; i < ir->node_count; i++) {
         ir->nodes[i]->attr = k->attrs[i];
+        tdl_node_resolve(ir->nodes[i]);
+    }
 }
 
 static enum tdl_result resize_input(struct tdl_ir *ir, const struct tdl_input_size *size,
@@ -87,7 +89,7 @@ static enum tdl_result infer(struct tdl_node *n, struct kept *k)
         return TDL_OK;
     if (!n->op->resize || !n->op->resize(n))
         return fail_fixed(n, k);
-    TRY(n->op->infer(n, &desc));
+    TRY(tdl_node_infer(n, &desc));
     TRY(tdl_tensor_params_check(&desc));
     k->changed[n->output->id] =
         memcmp(desc.shape, n->output->desc.shape, desc.rank * sizeof(*desc.shape)) != 0;
@@ -206,7 +208,7 @@ static enum tdl_result stack_node(struct tdl_node *n, struct kept *k)
         return TDL_OK;
     if (!n->op->stack || !n->op->stack(n, stacked))
         return fail_apart(n);
-    TRY(n->op->infer(n, &desc));
+    TRY(tdl_node_infer(n, &desc));
     TRY(tdl_tensor_params_check(&desc));
     if (!was->rank || was->shape[0] != 1 || desc.rank != was->rank || desc.shape[0] != count ||
         memcmp(desc.shape + 1, was->shape + 1, (was->rank - 1) * sizeof(*was->shape)) != 0)

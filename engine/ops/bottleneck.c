@@ -16,9 +16,9 @@ struct tile {
 };
 
 struct layer {
-    struct tdl_dims out;                              /* numbers of the depthwise half */
-    uint32_t kernel[2], stride[2], read, middle, end; /* packs */
-    struct tdl_window window;
+    struct tdl_dims out;             /* of the depthwise half */
+    const struct tdl_window *window; /* likewise */
+    uint32_t read, middle, end;      /* packs */
     struct tdl_gate_part gate;
     bool means;
 };
@@ -28,38 +28,34 @@ static uint32_t end_channels(const struct tdl_node *n)
     return n->attr.bottleneck.block ? 4 : tdl_operand_dims(n->output).c;
 }
 
-static bool resolve(const struct tdl_node *n, struct layer *l)
+static struct layer describe(const struct tdl_node *n)
 {
-    const struct tdl_conv2d_params *p = &n->attr.expand.depthwise;
     const struct tdl_expand_part expand = tdl_expand_inside(n);
     const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
     const struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
-    *l = (struct layer){
-        .kernel = {f.h, f.w},
-        .stride = {p->stride[0], p->stride[1]},
+    return (struct layer){
+        .out = {in.n, n->window.out[0], n->window.out[1], f.n},
+        .window = &n->window,
         .read = expand.in_packs + expand.joined,
         .middle = tdl_packs(f.n),
         .end = tdl_packs(end_channels(n)),
         .gate = tdl_gate_inside(tdl_expand_gate(n)),
         .means = n->means,
     };
-    if (!tdl_window_resolve(in, l->kernel, p->stride, p->pad, p->padding, &l->window))
-        return false;
-    l->out = (struct tdl_dims){in.n, l->window.out_h, l->window.out_w, f.n};
-    return true;
 }
 
 /* Pixels of a tile with its border. */
 static uint64_t span_of(const struct tile *t, const struct layer *l)
 {
-    return (uint64_t)tdl_expand_span(t->w, l->stride[1], l->kernel[1]) *
-           tdl_expand_span(t->h, l->stride[0], l->kernel[0]);
+    return (uint64_t)tdl_expand_span(t->w, l->window->stride[1], l->window->kernel[1]) *
+           tdl_expand_span(t->h, l->window->stride[0], l->window->kernel[0]);
 }
 
 static uint64_t shared_bytes(const struct tile *t, const struct layer *l)
 {
     const uint64_t span = span_of(t, l);
-    const uint64_t weights = l->read * 4 + 1 + l->kernel[0] * l->kernel[1] + 1 + 4 * l->end;
+    const uint64_t weights =
+        l->read * 4 + 1 + l->window->kernel[0] * l->window->kernel[1] + 1 + 4 * l->end;
     return 16 * (l->read * span + t->chunk * (weights + span + t->w * t->h) +
                  (l->means ? l->end * t->w * t->h : 1)) +
            tdl_gate_shared(&l->gate, t->local);
@@ -87,9 +83,7 @@ static struct tile tile_of(const struct layer *l)
 
 uint64_t tdl_bottleneck_groups(const struct tdl_node *n)
 {
-    struct layer l;
-    if (!resolve(n, &l))
-        return 0;
+    const struct layer l = describe(n);
     const struct tile t = tile_of(&l);
     return tiles_of(&t, &l);
 }
@@ -126,10 +120,10 @@ bool tdl_bottleneck_reads(uint32_t channels)
 /* Products of packs that one workgroup makes of a tile of 4×4: nobody shares them. */
 static uint64_t work_of(const struct tdl_node *expand, const struct tdl_node *end)
 {
-    const struct tdl_conv2d_params *p = &expand->attr.expand.depthwise;
+    const struct tdl_window *w = &expand->window;
     const struct tdl_dims f = tdl_operand_dims(expand->inputs[TDL_EXPAND_FILTER2]);
-    const uint64_t span =
-        tdl_expand_span(4, p->stride[1], f.w) * tdl_expand_span(4, p->stride[0], f.h);
+    const uint64_t span = tdl_expand_span(4, w->stride[1], w->kernel[1]) *
+                          tdl_expand_span(4, w->stride[0], w->kernel[0]);
     const uint32_t in = tdl_operand_dims(expand->inputs[TDL_CONV_INPUT]).c;
     const uint64_t read = tdl_packs(in) + tdl_packs(tdl_expand_joined(expand));
     return tdl_packs(f.n) * (span * read + 16ull * tdl_packs(tdl_operand_dims(end->output).c));
@@ -146,9 +140,7 @@ bool tdl_bottleneck_fits(const struct tdl_node *expand, const struct tdl_node *e
 
 static uint64_t macs(const struct tdl_node *n)
 {
-    struct layer l;
-    if (!resolve(n, &l))
-        return 0;
+    const struct layer l = describe(n);
     return tdl_expand_macs(n, l.out) +
            (uint64_t)l.out.n * l.out.h * l.out.w * l.out.c * end_channels(n);
 }
@@ -172,13 +164,13 @@ static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const s
                          const struct layer *l, uint32_t chunk)
 {
     const uint32_t in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]).c;
-    const struct tdl_weights_key key = {TDL_WEIGHTS_LAYOUT(pack_weights),
-                                        {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS],
-                                         n->inputs[TDL_EXPAND_FILTER2], n->inputs[TDL_EXPAND_BIAS2],
-                                         n->inputs[TDL_BOTTLENECK_FILTER],
-                                         n->inputs[TDL_BOTTLENECK_BIAS]},
-                                        {chunk, in, tdl_expand_joined(n), l->out.c, l->kernel[0],
-                                         l->kernel[1], end_channels(n), n->attr.bottleneck.block}};
+    const struct tdl_weights_key key = {
+        TDL_WEIGHTS_LAYOUT(pack_weights),
+        {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS], n->inputs[TDL_EXPAND_FILTER2],
+         n->inputs[TDL_EXPAND_BIAS2], n->inputs[TDL_BOTTLENECK_FILTER],
+         n->inputs[TDL_BOTTLENECK_BIAS]},
+        {chunk, in, tdl_expand_joined(n), l->out.c, l->window->kernel[0], l->window->kernel[1],
+         end_channels(n), n->attr.bottleneck.block}};
     const uint64_t vectors = l->middle * (tdl_expand_rows(n) + 4 * l->end) + l->end;
     float *w = tdl_gate_plan_weights(plan, s, tdl_expand_gate(n), vectors * 4, &key);
     if (w)
@@ -189,24 +181,27 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const bool linear = n->output->storage == TDL_STORAGE_LINEAR;
     struct tdl_operand *residual = n->inputs[TDL_CONV_RESIDUAL];
-    struct layer l;
-    if (!resolve(n, &l))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
+    const struct layer l = describe(n);
     const struct tile t = choose_tile(plan->device, &l);
     const uint32_t tiles = TDL_DIV_UP(l.out.w, t.w) * TDL_DIV_UP(l.out.h, t.h);
     if (n->means)
         tdl_expand_place_means(plan, n->means, tiles);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_bottleneck", n, t.local, 1, 1);
-    const struct tdl_conv2d_bottleneck_spec spec = tdl_conv2d_bottleneck_spec(
-            .gate = l.gate, .expand = tdl_expand_inside(n), .out_w = l.out.w, .out_h = l.out.h,
-            .kernel_w = l.kernel[1], .kernel_h = l.kernel[0], .stride_w = l.stride[1],
-            .stride_h = l.stride[0], .pad_left = l.window.pad_left, .pad_top = l.window.pad_top,
-            .middle = l.middle, .chunk = t.chunk, .out_packs = l.end, .tile_w = t.w, .tile_h = t.h,
-            .activation1 = n->attr.expand.conv.p.activation,
-            .activation2 = n->attr.expand.depthwise.activation,
-            .activation3 = n->attr.bottleneck.activation, .own = n->attr.expand.residual_is_own,
-            .residual = residual != NULL, .block = n->attr.bottleneck.block ? linear ? 2 : 1 : 0,
-            .last_channels = tdl_last_channels(end_channels(n)), .means = l.means);
+    const struct tdl_conv2d_bottleneck_spec spec =
+        tdl_conv2d_bottleneck_spec(.gate = l.gate, .expand = tdl_expand_inside(n), .out_w = l.out.w,
+                                   .out_h = l.out.h, .kernel_w = l.window->kernel[1],
+                                   .kernel_h = l.window->kernel[0], .stride_w = l.window->stride[1],
+                                   .stride_h = l.window->stride[0], .pad_left = l.window->pad[2],
+                                   .pad_top = l.window->pad[0], .middle = l.middle,
+                                   .chunk = t.chunk, .out_packs = l.end, .tile_w = t.w,
+                                   .tile_h = t.h, .activation1 = n->attr.expand.conv.p.activation,
+                                   .activation2 = n->attr.expand.depthwise.activation,
+                                   .activation3 = n->attr.bottleneck.activation,
+                                   .own = n->attr.expand.residual_is_own,
+                                   .residual = residual != NULL,
+                                   .block = n->attr.bottleneck.block ? linear ? 2 : 1 : 0,
+                                   .last_channels = tdl_last_channels(end_channels(n)),
+                                   .means = l.means);
     TDL_PLAN_SPECS(s, conv2d_bottleneck, spec);
     tdl_expand_bind(s, n);
     if (residual)

@@ -30,27 +30,6 @@ const char *tdl_activation_name(enum tdl_activation activation)
     return (unsigned)activation < TDL_COUNT(names) ? names[activation] : "unknown";
 }
 
-bool tdl_window_resolve(struct tdl_dims in, const uint32_t kernel[2], const uint32_t stride[2],
-                        const uint32_t pad[4], enum tdl_padding padding, struct tdl_window *out)
-{
-    if (padding == TDL_PADDING_SAME_UPPER) {
-        out->out_h = TDL_DIV_UP(in.h, stride[0]);
-        out->out_w = TDL_DIV_UP(in.w, stride[1]);
-        out->pad_top = tdl_same_padding(in.h, kernel[0], stride[0]) / 2;
-        out->pad_left = tdl_same_padding(in.w, kernel[1], stride[1]) / 2;
-        return true;
-    }
-    uint64_t h = (uint64_t)in.h + pad[0] + pad[1], w = (uint64_t)in.w + pad[2] + pad[3];
-    if (h < kernel[0] || w < kernel[1] || !kernel[0] || !kernel[1] || h > INT32_MAX ||
-        w > INT32_MAX)
-        return false;
-    out->out_h = (uint32_t)((h - kernel[0]) / stride[0] + 1);
-    out->out_w = (uint32_t)((w - kernel[1]) / stride[1] + 1);
-    out->pad_top = pad[0];
-    out->pad_left = pad[2];
-    return true;
-}
-
 bool tdl_layouts_clash(const struct tdl_operand *a, const struct tdl_operand *b)
 {
     return a->desc.rank == 4 && b->desc.rank == 4 && a->desc.layout != b->desc.layout;

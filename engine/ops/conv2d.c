@@ -6,11 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void resolve(struct tdl_node *n)
+{
+    const struct tdl_conv2d_params *p = &n->attr.conv.p;
+    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    const struct tdl_window_options options = {
+        .kernel = {f.h, f.w},
+        .stride = p->stride,
+        .dilation = p->dilation,
+        .pad = p->pad,
+        .padding = p->padding,
+    };
+    tdl_window_resolve(&n->window, tdl_operand_dims(n->inputs[TDL_CONV_INPUT]), &options);
+}
+
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
     const struct tdl_operand *x = n->inputs[TDL_CONV_INPUT], *f = n->inputs[TDL_CONV_FILTER];
     const struct tdl_operand *bias = n->inputs[TDL_CONV_BIAS];
-    struct tdl_conv_geometry g;
     if (x->desc.rank != 4 || f->desc.rank != 4)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "conv2d: input %s and filter %s must have rank 4, the filter as ohwi",
@@ -33,20 +46,19 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "conv2d: bias %s does not fit %u output channels", tdl_operand_text(bias),
                         k.n);
-    if (!tdl_conv_resolve(n, &g))
+    if (!tdl_window_fits(&n->window))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "conv2d: a window of %ux%u does not fit into the padded input %s", k.h, k.w,
                         tdl_operand_text(x));
-    *out = tdl_desc_like(x, g.out);
+    *out = tdl_desc_like(x, (struct tdl_dims){d.n, n->window.out[0], n->window.out[1], k.n});
     return TDL_OK;
 }
 
 static uint64_t macs(const struct tdl_node *n)
 {
     struct tdl_conv_geometry g;
-    return tdl_conv_resolve(n, &g) ? (uint64_t)g.out.n * g.out.h * g.out.w * g.out.c * g.kernel[0] *
-                                         g.kernel[1] * g.in_per_group
-                                   : 0;
+    tdl_conv_describe(n, &g);
+    return (uint64_t)tdl_conv_pixels(&g) * g.out.n * g.out.c * tdl_conv_taps(&g) * g.in_per_group;
 }
 
 static void reference(const struct tdl_node *n, const float *const *inputs, float *output)
@@ -54,28 +66,28 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
     const float *x = inputs[TDL_CONV_INPUT], *f = inputs[TDL_CONV_FILTER];
     const float *bias = inputs[TDL_CONV_BIAS];
     struct tdl_conv_geometry g;
-    if (!tdl_conv_resolve(n, &g))
-        return;
+    tdl_conv_describe(n, &g);
     for (uint32_t b = 0; b < g.out.n; b++)
         for (uint32_t oy = 0; oy < g.out.h; oy++)
             for (uint32_t ox = 0; ox < g.out.w; ox++)
                 for (uint32_t o = 0; o < g.out.c; o++) {
                     double sum = bias ? bias[o] : 0;
                     uint32_t first = o / g.out_per_group * g.in_per_group;
-                    for (uint32_t ky = 0; ky < g.kernel[0]; ky++)
-                        for (uint32_t kx = 0; kx < g.kernel[1]; kx++) {
-                            int64_t y = (int64_t)oy * g.p->stride[0] + ky * g.p->dilation[0] -
-                                        g.window.pad_top;
-                            int64_t c = (int64_t)ox * g.p->stride[1] + kx * g.p->dilation[1] -
-                                        g.window.pad_left;
+                    for (uint32_t ky = 0; ky < g.window.kernel[0]; ky++)
+                        for (uint32_t kx = 0; kx < g.window.kernel[1]; kx++) {
+                            int64_t y = (int64_t)oy * g.window.stride[0] +
+                                        ky * g.window.dilation[0] - g.window.pad[0];
+                            int64_t c = (int64_t)ox * g.window.stride[1] +
+                                        kx * g.window.dilation[1] - g.window.pad[2];
                             if (y < 0 || c < 0 || y >= g.in.h || c >= g.in.w)
                                 continue;
                             const float *px =
                                 x +
                                 (((size_t)b * g.in.h + (size_t)y) * g.in.w + (size_t)c) * g.in.c;
                             const float *w =
-                                f + (((size_t)o * g.kernel[0] + ky) * g.kernel[1] + kx) *
-                                        g.in_per_group;
+                                f +
+                                (((size_t)o * g.window.kernel[0] + ky) * g.window.kernel[1] + kx) *
+                                    g.in_per_group;
                             for (uint32_t i = 0; i < g.in_per_group; i++)
                                 sum += (double)px[first + i] * w[i];
                         }
@@ -87,8 +99,7 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     struct tdl_conv_geometry g = {.device = plan->device, .storage = plan->storage};
-    if (!tdl_conv_resolve(n, &g))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
+    tdl_conv_describe(n, &g);
     if (!tdl_is_known(n->inputs[TDL_CONV_FILTER]) ||
         (n->inputs[TDL_CONV_BIAS] && !tdl_is_known(n->inputs[TDL_CONV_BIAS])))
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
@@ -119,30 +130,19 @@ static uint32_t filter_channel(const struct tdl_node *n, size_t i)
     return (uint32_t)(i / ((size_t)f.h * f.w * f.c));
 }
 
-/* The padding grows; SAME becomes what it stands for. */
 static bool widen(struct tdl_node *n, const uint32_t border[4], bool never_negative)
 {
     struct tdl_conv2d_params *p = &n->attr.conv.p;
-    struct tdl_dims in = tdl_operand_dims(n->inputs[0]);
-    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
-    const uint32_t sizes[2][2] = {{in.h, f.h}, {in.w, f.w}};
     (void)never_negative;
-    for (int i = 0; i < 2; i++) {
-        if (p->padding == TDL_PADDING_SAME_UPPER) {
-            const uint64_t extent = (uint64_t)(sizes[i][1] - 1) * p->dilation[i] + 1;
-            const uint32_t total = tdl_same_padding(sizes[i][0], extent, p->stride[i]);
-            p->pad[2 * i] = total / 2;
-            p->pad[2 * i + 1] = total - total / 2;
-        }
-        p->pad[2 * i] += border[2 * i];
-        p->pad[2 * i + 1] += border[2 * i + 1];
-    }
+    for (int i = 0; i < 4; i++)
+        p->pad[i] = n->window.pad[i] + border[i];
     p->padding = TDL_PADDING_EXPLICIT;
     return true;
 }
 
 const struct tdl_op tdl_op_conv2d = {
     .name = "conv2d",
+    .resolve = resolve,
     .infer = infer,
     .resize = tdl_resize_freely,
     .stack = tdl_stack_first,
@@ -281,6 +281,7 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
         return NULL;
     input = tdl_input_as_told(b, &tdl_op_conv2d, input, p->input_layout);
     p->input_layout = TDL_INPUT_AS_IT_IS;
+    p->groups = tdl_or_one(p->groups);
     if (is_dynamic(b, input, filter))
         return tdl_conv2d_dynamic(b, input, filter, p);
     if (!tdl_becomes_known(b, p->bias)) {
@@ -292,11 +293,6 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
     filter = tdl_relabelled(b, order_filter(b, filter, p->filter_layout), TDL_LAYOUT_NHWC);
     p->filter_layout = TDL_FILTER_OHWI;
     struct tdl_operand *inputs[] = {input, tdl_parameter(b, filter), tdl_parameter(b, p->bias)};
-    for (int i = 0; i < 2; i++) {
-        p->stride[i] = tdl_or_one(p->stride[i]);
-        p->dilation[i] = tdl_or_one(p->dilation[i]);
-    }
-    p->groups = tdl_or_one(p->groups);
     p->bias = NULL;
     return tdl_builder_add_node(b, &tdl_op_conv2d, &attr, inputs, TDL_COUNT(inputs), 2);
 }

@@ -88,7 +88,7 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *b, struct tdl_operand
             "conv2d: filter, of %s, and bias have to be of the type of the input %s: "
             "cast them",
             tdl_dtype_name(filter->desc.dtype), tdl_operand_text(given));
-    const uint32_t *k = filter->desc.shape, groups = tdl_or_one(p->groups), c = x->desc.shape[3];
+    const uint32_t *k = filter->desc.shape, groups = p->groups, c = x->desc.shape[3];
     if (c % groups || k[0] % groups || k[3] != c / groups)
         return tdl_builder_fail(
             b, TDL_ERROR_INVALID_ARGUMENT,

@@ -11,12 +11,11 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *builder, struct tdl_o
                                        struct tdl_operand *filter,
                                        const struct tdl_conv2d_params *params);
 
-/* As above for convTranspose2d, by an "ohwi" filter: `out` is the size of the output,
- * `pad` how many rows and columns are cut away before it. */
+/* As above for convTranspose2d, by an "ohwi" filter and the window that the node would have. */
 struct tdl_operand *tdl_conv_transpose2d_dynamic(struct tdl_builder *builder, struct tdl_operand *x,
                                                  struct tdl_operand *filter,
                                                  const struct tdl_conv_transpose2d_params *params,
-                                                 const uint32_t out[2], const uint32_t pad[2]);
+                                                 const struct tdl_window *window);
 /* x in that layout: the same picture. */
 struct tdl_operand *tdl_to_layout(struct tdl_builder *builder, struct tdl_operand *x,
                                   enum tdl_layout layout);

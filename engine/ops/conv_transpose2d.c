@@ -6,69 +6,47 @@
 
 struct geometry {
     struct tdl_dims in, out;
-    uint32_t kernel[2], pad_top, pad_left;
-    uint32_t dilation[2], groups;
-    uint32_t in_per_group, out_per_group;
-    const struct tdl_conv_transpose2d_params *p;
+    struct tdl_window window;
+    uint32_t groups, in_per_group, out_per_group;
 };
 
-/* Output pixels along one axis, 0 if there is no right number. */
-static uint32_t resolve_axis(struct geometry *g, int i, uint32_t in, uint32_t *out_pad)
+static void resolve(struct tdl_node *n)
 {
-    const struct tdl_conv_transpose2d_params *p = g->p;
-    const uint64_t stride = p->stride[i], asked = p->output_size[i], more = p->output_padding[i];
-    const uint64_t extent = (uint64_t)(g->kernel[i] - 1) * g->dilation[i] + 1;
-    const uint64_t full = (in - 1) * stride + extent;
-    const uint64_t cut = (uint64_t)p->pad[2 * i] + p->pad[2 * i + 1];
-    const int64_t least = (int64_t)(full - cut);
-    uint64_t size = 0;
-    *out_pad = p->pad[2 * i];
-    if (full > INT32_MAX)
-        return 0;
-    if (p->padding == TDL_PADDING_SAME_UPPER) {
-        *out_pad = (uint32_t)TDL_MIN(tdl_same_padding_transposed(extent, stride) / 2, INT32_MAX);
-        if (!asked && !more)
-            size = in * stride;
-    } else if (asked) {
-        size = (int64_t)asked >= least && (int64_t)asked < least + (int64_t)stride ? asked : 0;
-    } else if (more < stride) {
-        size = (uint64_t)TDL_MAX(least + (int64_t)more, 0);
-    }
-    /* Numbers that the kernel counts with. */
-    return extent <= INT32_MAX && stride <= INT32_MAX && *out_pad <= INT32_MAX &&
-                   size + *out_pad + stride * extent <= INT32_MAX
-               ? (uint32_t)size
-               : 0;
+    const struct tdl_conv_transpose2d_params *p = &n->attr.conv_transpose;
+    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    const struct tdl_window_options options = {
+        .kernel = {f.h, f.w},
+        .stride = p->stride,
+        .dilation = p->dilation,
+        .pad = p->pad,
+        .padding = p->padding,
+        .output_size = p->output_size,
+        .output_padding = p->output_padding,
+        .transposed = true,
+    };
+    tdl_window_resolve(&n->window, tdl_operand_dims(n->inputs[TDL_CONV_INPUT]), &options);
 }
 
-static bool resolve(const struct tdl_node *n, struct geometry *g)
+static struct geometry geometry_of(const struct tdl_node *n)
 {
-    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
-    const struct tdl_conv_transpose2d_params *p = &n->attr.conv_transpose;
-    *g = (struct geometry){
-        .in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]),
-        .kernel = {f.h, f.w},
-        .dilation = {tdl_or_one(p->dilation[0]), tdl_or_one(p->dilation[1])},
-        .groups = tdl_or_one(p->groups),
+    const struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
+    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    const uint32_t groups = n->attr.conv_transpose.groups;
+    return (struct geometry){
+        .in = in,
+        .out = {in.n, n->window.out[0], n->window.out[1], f.n * groups},
+        .window = n->window,
+        .groups = groups,
+        .in_per_group = in.c / groups,
         .out_per_group = f.n,
-        .p = p,
     };
-    uint64_t channels = (uint64_t)f.n * g->groups;
-    if (channels > INT32_MAX || g->in.c % g->groups != 0)
-        return false;
-    g->in_per_group = g->in.c / g->groups;
-    g->out = (struct tdl_dims){.n = g->in.n, .c = (uint32_t)channels};
-    g->out.h = resolve_axis(g, 0, g->in.h, &g->pad_top);
-    g->out.w = resolve_axis(g, 1, g->in.w, &g->pad_left);
-    return g->out.h && g->out.w;
 }
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
     const struct tdl_operand *x = n->inputs[TDL_CONV_INPUT], *f = n->inputs[TDL_CONV_FILTER];
     const struct tdl_operand *bias = n->inputs[TDL_CONV_BIAS];
-    const uint32_t groups = tdl_or_one(n->attr.conv_transpose.groups);
-    struct geometry g;
+    const uint32_t groups = n->attr.conv_transpose.groups;
     if (f->desc.rank == 4 && f->desc.layout != TDL_LAYOUT_NHWC)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "convTranspose2d: the description of filter %s says layout %s; leave that "
@@ -88,28 +66,27 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "convTranspose2d: bias %s does not fit %llu output channels",
                         tdl_operand_text(bias), (unsigned long long)tdl_operand_dims(f).n * groups);
-    if (!resolve(n, &g))
+    if (!tdl_window_fits(&n->window) || (uint64_t)tdl_operand_dims(f).n * groups > INT32_MAX)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "convTranspose2d: strides, padding and output size leave no output, or "
                         "too large a one, of input %s and a window of %ux%u",
                         tdl_operand_text(x), tdl_operand_dims(f).h, tdl_operand_dims(f).w);
-    *out = tdl_desc_like(x, g.out);
+    *out = tdl_desc_like(x, geometry_of(n).out);
     return TDL_OK;
 }
 
 static uint64_t macs(const struct tdl_node *n)
 {
-    struct geometry g;
-    return resolve(n, &g) ? (uint64_t)g.in.n * g.in.h * g.in.w * g.in.c * g.out_per_group *
-                                g.kernel[0] * g.kernel[1]
-                          : 0;
+    const struct geometry g = geometry_of(n);
+    return (uint64_t)g.in.n * g.in.h * g.in.w * g.in.c * g.out_per_group * g.window.kernel[0] *
+           g.window.kernel[1];
 }
 
 /* One tap of one input pixel `px` into the output pixel `to`. */
 static void stamp(const struct geometry *g, const float *px, const float *f, uint32_t tap,
                   float *to)
 {
-    uint32_t taps = g->kernel[0] * g->kernel[1];
+    uint32_t taps = g->window.kernel[0] * g->window.kernel[1];
     for (uint32_t o = 0; o < g->out.c; o++) {
         uint32_t first = o / g->out_per_group * g->in_per_group;
         const float *w = f + ((size_t)(o % g->out_per_group) * taps + tap) * g->in.c;
@@ -122,25 +99,23 @@ static void stamp(const struct geometry *g, const float *px, const float *f, uin
 static void reference(const struct tdl_node *n, const float *const *inputs, float *output)
 {
     const float *x = inputs[TDL_CONV_INPUT], *bias = inputs[TDL_CONV_BIAS];
-    struct geometry g;
-    if (!resolve(n, &g))
-        return;
+    const struct geometry g = geometry_of(n);
     size_t pixels = (size_t)g.out.n * g.out.h * g.out.w;
     for (size_t i = 0; i < pixels * g.out.c; i++)
         output[i] = bias ? bias[i % g.out.c] : 0;
     for (size_t i = 0; i < (size_t)g.in.n * g.in.h * g.in.w; i++)
-        for (uint32_t tap = 0; tap < g.kernel[0] * g.kernel[1]; tap++) {
+        for (uint32_t tap = 0; tap < g.window.kernel[0] * g.window.kernel[1]; tap++) {
             size_t ix = i % g.in.w, iy = i / g.in.w % g.in.h, b = i / g.in.w / g.in.h;
-            int64_t oy = (int64_t)iy * g.p->stride[0] - g.pad_top +
-                         (int64_t)(tap / g.kernel[1]) * g.dilation[0];
-            int64_t ox = (int64_t)ix * g.p->stride[1] - g.pad_left +
-                         (int64_t)(tap % g.kernel[1]) * g.dilation[1];
+            int64_t oy = (int64_t)iy * g.window.stride[0] - g.window.pad[0] +
+                         (int64_t)(tap / g.window.kernel[1]) * g.window.dilation[0];
+            int64_t ox = (int64_t)ix * g.window.stride[1] - g.window.pad[2] +
+                         (int64_t)(tap % g.window.kernel[1]) * g.window.dilation[1];
             if (oy >= 0 && ox >= 0 && oy < g.out.h && ox < g.out.w)
                 stamp(&g, x + i * g.in.c, inputs[TDL_CONV_FILTER], tap,
                       output + ((b * g.out.h + (size_t)oy) * g.out.w + (size_t)ox) * g.out.c);
         }
     for (size_t i = 0; i < pixels * g.out.c; i++)
-        output[i] = tdl_activate(g.p->activation, output[i]);
+        output[i] = tdl_activate(n->attr.conv_transpose.activation, output[i]);
 }
 
 /* The kernel's weights are kept in shared memory, and its loop is unrolled. */
@@ -148,16 +123,19 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
 
 static bool is_block(const struct geometry *g)
 {
-    return g->groups == 1 && g->out.c == 1 && g->in.c <= MAX_BLOCK_CHANNELS && g->kernel[0] == 2 &&
-           g->kernel[1] == 2 && g->dilation[0] == 1 && g->dilation[1] == 1 &&
-           g->p->stride[0] == 2 && g->p->stride[1] == 2 && g->out.h == g->in.h * 2 &&
-           g->out.w == g->in.w * 2 && !g->pad_top && !g->pad_left;
+    return g->groups == 1 && g->out.c == 1 && g->in.c <= MAX_BLOCK_CHANNELS &&
+           g->window.kernel[0] == 2 && g->window.kernel[1] == 2 && g->window.dilation[0] == 1 &&
+           g->window.dilation[1] == 1 && g->window.stride[0] == 2 && g->window.stride[1] == 2 &&
+           g->out.h == g->in.h * 2 && g->out.w == g->in.w * 2 && !g->window.pad[0] &&
+           !g->window.pad[2];
 }
 
 bool tdl_conv_transpose2d_is_block(const struct tdl_node *n)
 {
-    struct geometry g;
-    return n->op == &tdl_op_conv_transpose2d && resolve(n, &g) && is_block(&g);
+    if (n->op != &tdl_op_conv_transpose2d)
+        return false;
+    const struct geometry g = geometry_of(n);
+    return is_block(&g);
 }
 
 /* A one-channel float32 tensor, without packs. */
@@ -172,7 +150,9 @@ static float filter_at(const struct geometry *g, const float *f, uint32_t o, uin
 {
     if (o >= g->out.c || i >= g->in.c || i / g->in_per_group != o / g->out_per_group)
         return 0;
-    return f[((size_t)(o % g->out_per_group) * g->kernel[0] * g->kernel[1] + tap) * g->in.c + i];
+    return f[((size_t)(o % g->out_per_group) * g->window.kernel[0] * g->window.kernel[1] + tap) *
+                 g->in.c +
+             i];
 }
 
 static struct tdl_weights_key weights_key(const struct tdl_node *n, const struct geometry *g,
@@ -181,7 +161,8 @@ static struct tdl_weights_key weights_key(const struct tdl_node *n, const struct
     return (struct tdl_weights_key){layout,
                                     {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS]},
                                     {g->in.c, g->out.c, g->in_per_group, g->out_per_group,
-                                     g->kernel[0], g->kernel[1], group_packs, depthwise}};
+                                     g->window.kernel[0], g->window.kernel[1], group_packs,
+                                     depthwise}};
 }
 
 static void lower_block(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
@@ -192,7 +173,8 @@ static void lower_block(struct tdl_plan *plan, struct tdl_node *n, const struct 
     const bool linear = n->output->storage == TDL_STORAGE_LINEAR;
     const struct tdl_conv_transpose2d_block_spec spec =
         tdl_conv_transpose2d_block_spec(.in_w = g->in.w, .in_h = g->in.h, .in_packs = in,
-                                        .activation = g->p->activation, .linear = linear);
+                                        .activation = n->attr.conv_transpose.activation,
+                                        .linear = linear);
     TDL_PLAN_SPECS(s, conv_transpose2d_block, spec);
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, linear ? 6 : 5, n->output);
@@ -238,7 +220,7 @@ static const struct tdl_conv_variant shares[] = {{"1", {1}}, {"2", {2}}, {"4", {
 
 static bool shares_fit(const struct geometry *g, uint32_t share)
 {
-    return share == 1 || (uint32_t)TDL_DIV_UP(g->out.w, g->p->stride[1]) >= share;
+    return share == 1 || (uint32_t)TDL_DIV_UP(g->out.w, g->window.stride[1]) >= share;
 }
 
 /* The most of them that leave enough invocations: taken unless others were measured. */
@@ -257,7 +239,7 @@ static void pack_weights(const struct geometry *g, const float *f, const float *
     uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c);
     for (uint32_t k = 0; k < out; k++) {
         uint32_t first = TDL_MIN(first_pack(g, k), in - group_packs) * 4;
-        for (uint32_t tap = 0; tap < g->kernel[0] * g->kernel[1]; tap++)
+        for (uint32_t tap = 0; tap < g->window.kernel[0] * g->window.kernel[1]; tap++)
             for (uint32_t i = 0; i < (depthwise ? 1 : group_packs * 4); i++)
                 for (uint32_t o = k * 4; o < k * 4 + 4; o++)
                     *w++ = filter_at(g, f, o, tap, depthwise ? o : first + i);
@@ -271,19 +253,20 @@ static void lower_gather(struct tdl_plan *plan, struct tdl_node *n, const struct
 {
     bool depthwise = g->in_per_group == 1 && g->out_per_group == 1;
     uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), local = 64;
-    uint32_t taps = g->kernel[0] * g->kernel[1], group = packs_of_group(g);
-    uint32_t stride_w = g->p->stride[1], stride_h = g->p->stride[0];
+    uint32_t taps = g->window.kernel[0] * g->window.kernel[1], group = packs_of_group(g);
+    uint32_t stride_w = g->window.stride[1], stride_h = g->window.stride[0];
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv_transpose2d", n, local, 1, 1);
     const struct tdl_conv_transpose2d_spec spec =
         tdl_conv_transpose2d_spec(.in_w = g->in.w, .in_h = g->in.h, .out_w = g->out.w,
-                                  .out_h = g->out.h, .kernel_w = g->kernel[1],
-                                  .kernel_h = g->kernel[0], .stride_w = stride_w,
-                                  .stride_h = stride_h, .dilation_w = g->dilation[1],
-                                  .dilation_h = g->dilation[0],
-                                  .step_w = step_of(stride_w, g->dilation[1]),
-                                  .step_h = step_of(stride_h, g->dilation[0]),
-                                  .pad_left = g->pad_left, .pad_top = g->pad_top, .in_packs = in,
-                                  .out_packs = out, .activation = g->p->activation,
+                                  .out_h = g->out.h, .kernel_w = g->window.kernel[1],
+                                  .kernel_h = g->window.kernel[0], .stride_w = stride_w,
+                                  .stride_h = stride_h, .dilation_w = g->window.dilation[1],
+                                  .dilation_h = g->window.dilation[0],
+                                  .step_w = step_of(stride_w, g->window.dilation[1]),
+                                  .step_h = step_of(stride_h, g->window.dilation[0]),
+                                  .pad_left = g->window.pad[2], .pad_top = g->window.pad[0],
+                                  .in_packs = in, .out_packs = out,
+                                  .activation = n->attr.conv_transpose.activation,
                                   .last_channels = tdl_last_channels(g->out.c),
                                   .group_packs = group, .group_in = g->in_per_group,
                                   .group_out = g->out_per_group, .depthwise = depthwise,
@@ -304,10 +287,11 @@ static void lower_gather(struct tdl_plan *plan, struct tdl_node *n, const struct
 /* Every pixel becomes a block of them, without a neighbour's help. */
 static bool is_blocks(const struct geometry *g)
 {
-    bool blocks = g->groups == 1 && !g->pad_top && !g->pad_left;
+    bool blocks = g->groups == 1 && !g->window.pad[0] && !g->window.pad[2];
     for (int i = 0; i < 2; i++)
-        blocks &= g->kernel[i] == g->p->stride[i] && g->dilation[i] == 1;
-    return blocks && g->out.h == g->in.h * g->kernel[0] && g->out.w == g->in.w * g->kernel[1];
+        blocks &= g->window.kernel[i] == g->window.stride[i] && g->window.dilation[i] == 1;
+    return blocks && g->out.h == g->in.h * g->window.kernel[0] &&
+           g->out.w == g->in.w * g->window.kernel[1];
 }
 
 static bool undivided(const struct tdl_conv_geometry *g, const void *data,
@@ -323,8 +307,9 @@ static void describe(const struct tdl_plan *plan, const struct geometry *g, char
 {
     snprintf(text, size, "convTranspose2d-%s-%ux%ux%ux%u-%ux%ux%u-k%ux%u-s%ux%u-d%ux%u-p%ux%u-g%u",
              plan->storage == TDL_FLOAT16 ? "f16" : "f32", g->in.n, g->in.h, g->in.w, g->in.c,
-             g->out.h, g->out.w, g->out.c, g->kernel[0], g->kernel[1], g->p->stride[0],
-             g->p->stride[1], g->dilation[0], g->dilation[1], g->pad_top, g->pad_left, g->groups);
+             g->out.h, g->out.w, g->out.c, g->window.kernel[0], g->window.kernel[1],
+             g->window.stride[0], g->window.stride[1], g->window.dilation[0], g->window.dilation[1],
+             g->window.pad[0], g->window.pad[2], g->groups);
 }
 
 /* Estimates tell whether matrix units are worth it; among the others a rule decides, and what
@@ -350,15 +335,15 @@ static uint32_t collect(const struct tdl_plan *plan, const struct tdl_node *n,
 static void lower_chosen(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
                          const float *f, const float *bias)
 {
-    const struct tdl_conv_blocks blocks = {{g->kernel[0], g->kernel[1]}, g->out.c};
-    const uint32_t first = plan->step_count, taps = g->kernel[0] * g->kernel[1];
+    const struct tdl_conv_blocks blocks = {{g->window.kernel[0], g->window.kernel[1]}, g->out.c};
+    const uint32_t first = plan->step_count, taps = g->window.kernel[0] * g->window.kernel[1];
     struct tdl_conv_geometry product =
         tdl_conv_product(plan, plan->storage, g->in, taps * tdl_packs(g->out.c) * 4);
     struct tdl_conv2d_params p = *product.p;
     struct tdl_candidate list[TDL_MAX_CANDIDATES];
     char layer[sizeof(plan->steps->layer)];
     enum tdl_choice choice;
-    p.activation = g->p->activation;
+    p.activation = n->attr.conv_transpose.activation;
     product.p = &p;
     const uint32_t count = collect(plan, n, g, &product, list);
     describe(plan, g, layer, sizeof(layer));
@@ -374,8 +359,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const float *f = tdl_constant_data(n->inputs[TDL_CONV_FILTER]);
     const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
-    struct geometry g;
-    if (!resolve(n, &g) || !f || (n->inputs[TDL_CONV_BIAS] && !bias))
+    const struct geometry g = geometry_of(n);
+    if (!f || (n->inputs[TDL_CONV_BIAS] && !bias))
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "%s: the filter and bias of convTranspose2d must be constants", n->label);
     if (is_block(&g))
@@ -394,7 +379,7 @@ static enum tdl_activation *activation(struct tdl_node *n)
 static uint32_t filter_channel(const struct tdl_node *n, size_t i)
 {
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
-    uint32_t groups = TDL_MAX(n->attr.conv_transpose.groups, 1);
+    uint32_t groups = n->attr.conv_transpose.groups;
     return (uint32_t)(i % f.c) / (f.c / groups) * f.n + (uint32_t)(i / ((size_t)f.h * f.w * f.c));
 }
 
@@ -407,6 +392,7 @@ static bool resize(struct tdl_node *n)
 
 const struct tdl_op tdl_op_conv_transpose2d = {
     .name = "convTranspose2d",
+    .resolve = resolve,
     .infer = infer,
     .resize = resize,
     .stack = tdl_stack_first,
@@ -435,15 +421,13 @@ static struct tdl_operand *compose(struct tdl_builder *b, const union tdl_attr *
     struct tdl_node n = {.op = &tdl_op_conv_transpose2d, .attr = *attr, .input_count = 3};
     struct tdl_conv_transpose2d_params p = attr->conv_transpose;
     struct tdl_tensor_params desc;
-    struct geometry g;
     n.inputs[TDL_CONV_INPUT] = x;
     n.inputs[TDL_CONV_FILTER] = filter;
     n.inputs[TDL_CONV_BIAS] = p.bias = bias;
-    const enum tdl_result r = infer(&n, &desc);
-    if (r != TDL_OK || !resolve(&n, &g))
+    const enum tdl_result r = tdl_node_infer(&n, &desc);
+    if (r != TDL_OK)
         return tdl_builder_fail(b, r, "%s", tdl_last_error());
-    return tdl_conv_transpose2d_dynamic(b, x, filter, &p, (const uint32_t[]){g.out.h, g.out.w},
-                                        (const uint32_t[]){g.pad_top, g.pad_left});
+    return tdl_conv_transpose2d_dynamic(b, x, filter, &p, &n.window);
 }
 
 struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct tdl_operand *input,
@@ -455,8 +439,7 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
                                params ? *params : (struct tdl_conv_transpose2d_params){0}};
     struct tdl_conv_transpose2d_params *p = &attr.conv_transpose;
     struct tdl_operand *bias = p->bias;
-    for (int i = 0; i < 2; i++)
-        p->stride[i] = tdl_or_one(p->stride[i]);
+    p->groups = tdl_or_one(p->groups);
     p->bias = NULL;
     if (!tdl_builder_known_window(b, &tdl_op_conv_transpose2d, p->padding, p->pad, p->activation) ||
         !tdl_builder_fits_window(b, &tdl_op_conv_transpose2d, "stride", p->stride, 2) ||

@@ -43,12 +43,12 @@ static O turn(struct tdl_builder *b, O filter, uint32_t groups)
 }
 
 O tdl_conv_transpose2d_dynamic(struct tdl_builder *b, O x, O filter,
-                               const struct tdl_conv_transpose2d_params *p, const uint32_t out[2],
-                               const uint32_t pad[2])
+                               const struct tdl_conv_transpose2d_params *p,
+                               const struct tdl_window *w)
 {
     const enum tdl_layout layout = x->desc.layout;
     struct tdl_conv2d_params inner = {
-        .groups = tdl_or_one(p->groups), .bias = p->bias, .activation = p->activation};
+        .groups = p->groups, .bias = p->bias, .activation = p->activation};
     struct border border[2];
     if (x->desc.dtype != filter->desc.dtype)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
@@ -58,20 +58,20 @@ O tdl_conv_transpose2d_dynamic(struct tdl_builder *b, O x, O filter,
     const struct tdl_operand *given = x; /* messages have the caller's order of dimensions */
     x = tdl_to_layout(b, x, TDL_LAYOUT_NHWC);
     for (int i = 0; x && i < 2; i++) {
-        const int64_t in = (int64_t)x->desc.shape[1 + i] * p->stride[i];
+        const int64_t in = (int64_t)x->desc.shape[1 + i] * w->stride[i];
         if (in > INT32_MAX)
             return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
                                     "convTranspose2d: a stride of %u is too large for %s and a "
                                     "filter that is no constant",
-                                    p->stride[i], tdl_operand_text(given));
-        inner.dilation[i] = tdl_or_one(p->dilation[i]);
+                                    w->stride[i], tdl_operand_text(given));
+        inner.dilation[i] = w->dilation[i];
         const int64_t reach = (int64_t)(filter->desc.shape[1 + i] - 1) * inner.dilation[i];
-        border[i].before = reach - pad[i];
-        border[i].behind = (int64_t)out[i] + reach - in - border[i].before;
+        border[i].before = reach - w->pad[2 * i];
+        border[i].behind = (int64_t)w->out[i] + reach - in - border[i].before;
         inner.pad[2 * i] = (uint32_t)TDL_MAX(border[i].before, 0);
         inner.pad[2 * i + 1] = (uint32_t)TDL_MAX(border[i].behind, 0);
     }
-    x = x ? stuff(b, x, p->stride, border) : NULL;
+    x = x ? stuff(b, x, w->stride, border) : NULL;
     filter = turn(b, filter, inner.groups);
     if (!x || !filter)
         return NULL;

@@ -13,8 +13,8 @@ struct tile {
 /* The facts that decide over a tile, and over the shared memory that it needs. */
 struct layer {
     struct tdl_dims out;
-    const struct tdl_conv2d_params *p; /* numbers of the depthwise half */
-    uint32_t kernel[2], in_packs;
+    const struct tdl_window *window; /* of the depthwise half, as is `out` */
+    uint32_t in_packs;
     struct tdl_gate_part gate;
     bool means;
     bool merges; /* a resampled tensor, which costs four reads a pack */
@@ -23,13 +23,13 @@ struct layer {
 /* Pixels of a tile with its border. */
 static uint32_t span_of(struct tile t, const struct layer *l)
 {
-    return tdl_expand_span(t.w, l->p->stride[1], l->kernel[1]) *
-           tdl_expand_span(t.h, l->p->stride[0], l->kernel[0]);
+    return tdl_expand_span(t.w, l->window->stride[1], l->window->kernel[1]) *
+           tdl_expand_span(t.h, l->window->stride[0], l->window->kernel[0]);
 }
 
 static uint64_t shared_bytes(struct tile t, const struct layer *l)
 {
-    const uint32_t weights = l->in_packs * 4 + 1 + l->kernel[0] * l->kernel[1] + 1;
+    const uint32_t weights = l->in_packs * 4 + 1 + l->window->kernel[0] * l->window->kernel[1] + 1;
     const uint64_t totals = l->means ? t.local * t.group : 1;
     return 16 * (t.group * ((uint64_t)span_of(t, l) + weights) + totals) +
            tdl_gate_shared(&l->gate, t.local);
@@ -40,7 +40,7 @@ static struct tile tile_of_few(const struct layer *l)
 {
     struct tile t = {8, 8, 4, 64, 1};
     /* Small maps whole: no border to compute twice. */
-    if (l->p->stride[0] == 1 || (l->out.w <= 16 && l->out.h <= 16) ||
+    if (l->window->stride[0] == 1 || (l->out.w <= 16 && l->out.h <= 16) ||
         l->out.w * l->out.h >= 1u << 14)
         t.w = t.h = 16;
     t.w = TDL_MIN(t.w, l->out.w);
@@ -56,7 +56,7 @@ static struct tile tile_of_many(const struct layer *l)
 {
     enum { AT_ONCE = 640 };
     struct tile t = {16, 8, 1, 256, 16};
-    if (l->p->stride[0] > 1)
+    if (l->window->stride[0] > 1)
         t.w = 8, t.h = 4;
     const uint64_t tiles = (uint64_t)TDL_DIV_UP(l->out.w, t.w) * TDL_DIV_UP(l->out.h, t.h);
     const bool alone = tiles * tdl_packs(l->out.c) * l->out.n <= AT_ONCE;
@@ -64,7 +64,7 @@ static struct tile tile_of_many(const struct layer *l)
         t = (struct tile){l->out.w >= 64 ? 32 : 16, 8, 4, 256, 1};
     else if (!alone && (l->out.w > 16 || l->out.h > 16))
         t = (struct tile){16, 16, 2, 256, 1};
-    else if (!alone && l->p->stride[0] == 1)
+    else if (!alone && l->window->stride[0] == 1)
         t = (struct tile){16, 16, 1, 256, 1};
     else if (!alone)
         t = (struct tile){16, 8, 2, 128, 1};
@@ -94,12 +94,11 @@ static struct tile choose_tile(const struct tdl_device_info *device, const struc
 
 bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_node *depthwise)
 {
-    const struct tdl_conv2d_params *p = &depthwise->attr.conv.p;
+    const struct tdl_window *w = &depthwise->window;
     struct tdl_dims in = tdl_operand_dims(expand->inputs[TDL_CONV_INPUT]);
-    struct tdl_dims f = tdl_operand_dims(depthwise->inputs[TDL_CONV_FILTER]);
     /* A tile of 8×8 of these fits into the shared memory of every device. */
-    return p->dilation[0] == 1 && p->dilation[1] == 1 && f.h <= 5 && f.w <= 5 &&
-           p->stride[0] <= 2 && p->stride[1] <= 2 && in.c <= 128;
+    return w->dilation[0] == 1 && w->dilation[1] == 1 && w->kernel[0] <= 5 && w->kernel[1] <= 5 &&
+           w->stride[0] <= 2 && w->stride[1] <= 2 && in.c <= 128;
 }
 
 uint32_t tdl_expand_joined(const struct tdl_node *n)
@@ -134,12 +133,10 @@ void tdl_expand_bind(struct tdl_plan_step *s, struct tdl_node *n)
 
 static struct layer layer_of(const struct tdl_node *n)
 {
-    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
     const uint32_t joined = tdl_packs(tdl_expand_joined(n));
     return (struct layer){
         .out = tdl_operand_dims(n->output),
-        .p = &n->attr.expand.depthwise,
-        .kernel = {f.h, f.w},
+        .window = &n->window,
         .in_packs = tdl_packs(tdl_operand_dims(n->inputs[TDL_CONV_INPUT]).c) + joined,
         .gate = tdl_gate_inside(tdl_expand_gate(n)),
         .means = n->means,
@@ -251,16 +248,11 @@ void tdl_expand_place_means(const struct tdl_plan *plan, struct tdl_operand *mea
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
-    const struct tdl_conv2d_params *p = &n->attr.expand.depthwise;
+    const struct tdl_window *w = &n->window;
     struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     struct tdl_dims out = tdl_operand_dims(n->output);
-    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
-    const uint32_t kernel[2] = {f.h, f.w};
     const struct tdl_expand_part expand = tdl_expand_inside(n);
     const uint32_t packs = tdl_packs(out.c);
-    struct tdl_window window;
-    if (!tdl_window_resolve(in, kernel, p->stride, p->pad, p->padding, &window))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
     uint32_t residual = n->attr.expand.residual_is_own ? 2 : n->inputs[TDL_CONV_RESIDUAL] ? 1 : 0;
     const struct layer layer = layer_of(n);
     struct tile t = choose_tile(plan->device, &layer);
@@ -271,13 +263,14 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_expand_depthwise", n, t.local, 1, 1);
     const struct tdl_conv2d_expand_depthwise_spec spec =
         tdl_conv2d_expand_depthwise_spec(.gate = layer.gate, .expand = expand, .out_w = out.w,
-                                         .out_h = out.h, .kernel_w = kernel[1],
-                                         .kernel_h = kernel[0], .stride_w = p->stride[1],
-                                         .stride_h = p->stride[0], .pad_left = window.pad_left,
-                                         .pad_top = window.pad_top, .out_packs = packs,
-                                         .group = t.group, .tile_w = t.w, .tile_h = t.h,
+                                         .out_h = out.h, .kernel_w = w->kernel[1],
+                                         .kernel_h = w->kernel[0], .stride_w = w->stride[1],
+                                         .stride_h = w->stride[0], .pad_left = w->pad[2],
+                                         .pad_top = w->pad[0], .out_packs = packs, .group = t.group,
+                                         .tile_w = t.w, .tile_h = t.h,
                                          .activation1 = n->attr.expand.conv.p.activation,
-                                         .activation2 = p->activation, .residual = residual,
+                                         .activation2 = n->attr.expand.depthwise.activation,
+                                         .residual = residual,
                                          .last_channels = tdl_last_channels(out.c),
                                          .means = n->means != NULL, .ahead = t.ahead);
     TDL_PLAN_SPECS(s, conv2d_expand_depthwise, spec);

@@ -32,6 +32,7 @@ static bool widen(struct tdl_node *n, const uint32_t border[4], bool never_negat
 
 const struct tdl_op tdl_op_l2_pool2d = {
     .name = "l2Pool2d",
+    .resolve = tdl_pool2d_resolve,
     .infer = tdl_pool2d_infer,
     .resize = tdl_pool2d_resize,
     .stack = tdl_stack_first,

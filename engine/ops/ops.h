@@ -31,14 +31,29 @@ bool tdl_renumber_freely(struct tdl_node *node, const uint32_t place[4]);
 float tdl_activate(enum tdl_activation activation, float x);
 const char *tdl_activation_name(enum tdl_activation activation);
 
-/* Window geometry with padding resolved: output size, and pixels before. */
-struct tdl_window {
-    uint32_t out_h, out_w;
-    uint32_t pad_top, pad_left;
+/* What a function with a window is told; NULL stands for zeros. */
+struct tdl_window_options {
+    uint32_t kernel[2];
+    const uint32_t *stride, *dilation, *pad; /* 2, 2 and 4 of them */
+    enum tdl_padding padding;
+    enum tdl_rounding rounding;
+    const uint32_t *output_size, *output_padding; /* 2 each; the latter of transposed ones */
+    bool transposed;
 };
-/* `kernel` is the window's extent with dilation. False if it does not fit. */
-bool tdl_window_resolve(struct tdl_dims in, const uint32_t kernel[2], const uint32_t stride[2],
-                        const uint32_t pad[4], enum tdl_padding padding, struct tdl_window *out);
+/* For tdl_op.resolve(): the numbers that this is, for inputs of that size. An output of 0
+ * along an axis: no window fits there. */
+void tdl_window_resolve(struct tdl_window *window, struct tdl_dims in,
+                        const struct tdl_window_options *options);
+static inline bool tdl_window_fits(const struct tdl_window *window)
+{
+    return window->out[0] && window->out[1];
+}
+/* A window of one pixel, as many as `out` has. */
+static inline struct tdl_window tdl_window_pixel(struct tdl_dims out)
+{
+    return (struct tdl_window){
+        .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .out = {out.h, out.w}};
+}
 
 /* The shape that two linear values broadcast to, with `a`'s data type; false if they do
  * not, or are images of two layouts. */

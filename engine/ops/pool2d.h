@@ -26,6 +26,7 @@ void tdl_pool2d_reference(const struct tdl_node *n, const struct tdl_pool_defini
                           const float *input, float *output);
 
 /* As of struct tdl_op. */
+void tdl_pool2d_resolve(struct tdl_node *n);
 bool tdl_pool2d_resize(struct tdl_node *n);
 enum tdl_activation *tdl_pool2d_activation(struct tdl_node *n);
 /* For a pool without padding, as `widen` of struct tdl_op; `counts`: the zeros count in

@@ -17,12 +17,17 @@ static uint32_t out_size(const struct tdl_resample2d_params *p, int axis, uint32
     return size >= 1 && size <= INT32_MAX ? (uint32_t)size : 0;
 }
 
+static void resolve(struct tdl_node *n)
+{
+    const struct tdl_dims d = tdl_operand_dims(n->inputs[0]);
+    n->window.out[0] = out_size(&n->attr.resample, 0, d.h);
+    n->window.out[1] = out_size(&n->attr.resample, 1, d.w);
+}
+
 static struct tdl_dims out_dims(const struct tdl_node *n)
 {
-    struct tdl_dims d = tdl_operand_dims(n->inputs[0]);
-    d.h = out_size(&n->attr.resample, 0, d.h);
-    d.w = out_size(&n->attr.resample, 1, d.w);
-    return d;
+    const struct tdl_dims d = tdl_operand_dims(n->inputs[0]);
+    return (struct tdl_dims){d.n, n->window.out[0], n->window.out[1], d.c};
 }
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
@@ -220,6 +225,7 @@ static bool resize(struct tdl_node *n)
 
 const struct tdl_op tdl_op_resample2d = {
     .name = "resample2d",
+    .resolve = resolve,
     .infer = infer,
     .resize = resize,
     .stack = tdl_stack_first,

@@ -84,6 +84,20 @@ void sketch_output(S s, const char *name, O o)
     tdl_builder_output(s->b, name, o);
 }
 
+/* What passes have changed about inputs and options, the windows know. */
+static void check_windows(const struct tdl_ir *ir)
+{
+    for (uint32_t i = 0; i < ir->node_count; i++) {
+        struct tdl_node n = *ir->nodes[i];
+        tdl_node_resolve(&n);
+        CHECK(!memcmp(&n.window, &ir->nodes[i]->window, sizeof(n.window)),
+              "node %u (%s) has a window of other inputs", i, n.op->name);
+        CHECK(!n.op->resolve || (n.window.out[0] == tdl_operand_dims(n.output).h &&
+                                 n.window.out[1] == tdl_operand_dims(n.output).w),
+              "node %u (%s) makes %ux%u pixels", i, n.op->name, n.window.out[0], n.window.out[1]);
+    }
+}
+
 void sketch_check_order(const struct tdl_ir *ir)
 {
     bool *made = calloc(ir->operand_count, sizeof(*made));
@@ -106,4 +120,5 @@ void sketch_check_order(const struct tdl_ir *ir)
     for (uint32_t i = 0; i < ir->output_count; i++)
         CHECK(made[ir->outputs[i]->id], "output %s is not made", ir->outputs[i]->name);
     free(made);
+    check_windows(ir);
 }

@@ -28,7 +28,7 @@ O sketch_resample(S s, O x, uint32_t size);
 O sketch_input(S s, const char *name, uint32_t n, uint32_t h, uint32_t w, uint32_t c);
 O sketch_transpose(S s, O x);
 void sketch_output(S s, const char *name, O o);
-/* Every value has one producer, made before it is read. */
+/* Every value has one producer, made before it is read; and windows are those of the nodes. */
 void sketch_check_order(const struct tdl_ir *ir);
 
 #endif

@@ -41,45 +41,31 @@ struct state {
 
 /* ------------------------------------------------------------------- packing */
 
-static const struct tdl_conv2d_params *params_of(const struct tdl_node *n)
+static struct axis axis_of(const struct tdl_node *n, int i, bool transposed, uint32_t in)
 {
-    return &n->attr.conv.p;
+    const struct tdl_window *w = &n->window;
+    const int64_t pad = w->pad[2 * i], step = w->dilation[i];
+    return (struct axis){
+        .in = in,
+        .out = w->out[i],
+        .kernel = w->kernel[i],
+        .scale = transposed ? 1 : w->stride[i],
+        .divisor = transposed ? w->stride[i] : 1,
+        .shift = transposed ? pad : -pad,
+        .step = transposed ? -step : step,
+    };
 }
 
-static enum tdl_result resolve(const struct tdl_node *n, struct state *s)
+static void describe(const struct tdl_node *n, struct state *s)
 {
-    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
-    const bool transposed = s->transposed;
-    const struct tdl_conv_transpose2d_params *t = &n->attr.conv_transpose;
-    struct tdl_conv_geometry g = {0};
     s->in = tdl_operand_dims(n->inputs[0]);
     s->out = tdl_operand_dims(n->output);
-    s->groups = transposed ? TDL_MAX(t->groups, 1) : params_of(n)->groups;
+    s->groups = s->transposed ? n->attr.conv_transpose.groups : n->attr.conv.p.groups;
     s->in_group = s->in.c / s->groups;
     s->out_group = s->out.c / s->groups;
-    s->taps = f.h * f.w;
-    s->y = (struct axis){.in = s->in.h, .out = s->out.h, .kernel = f.h};
-    s->x = (struct axis){.in = s->in.w, .out = s->out.w, .kernel = f.w};
-    if (!transposed && !tdl_conv_resolve(n, &g))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
-    for (int i = 0; i < 2; i++) {
-        struct axis *a = i ? &s->x : &s->y;
-        const int64_t stride = transposed ? t->stride[i] : params_of(n)->stride[i];
-        const int64_t dilation =
-            transposed ? TDL_MAX(t->dilation[i], 1) : params_of(n)->dilation[i];
-        int64_t pad = i ? g.window.pad_left : g.window.pad_top;
-        if (transposed && t->padding == TDL_PADDING_SAME_UPPER)
-            pad = tdl_same_padding_transposed((uint64_t)((a->kernel - 1) * dilation + 1),
-                                              (uint64_t)stride) /
-                  2;
-        else if (transposed)
-            pad = t->pad[2 * i];
-        a->scale = transposed ? 1 : stride;
-        a->divisor = transposed ? stride : 1;
-        a->shift = transposed ? pad : -pad;
-        a->step = transposed ? -dilation : dilation;
-    }
-    return TDL_OK;
+    s->taps = n->window.kernel[0] * n->window.kernel[1];
+    s->y = axis_of(n, 0, s->transposed, s->in.h);
+    s->x = axis_of(n, 1, s->transposed, s->in.w);
 }
 
 /* Weight of tap, input and output channel in the group. */
@@ -124,9 +110,7 @@ static enum tdl_result prepare_any(const struct tdl_node *n, bool transposed,
     const uint32_t columns = tdl_cpu_hot()->columns;
     const enum tdl_activation a = *n->op->activation((struct tdl_node *)n);
     struct state base = {.transposed = transposed};
-    enum tdl_result r = resolve(n, &base);
-    if (r != TDL_OK)
-        return r;
+    describe(n, &base);
     base.depthwise = base.in_group == 1 && base.out_group == 1;
     base.tiles = base.depthwise ? 1 : TDL_DIV_UP(base.out_group, columns);
     base.least = a == TDL_ACTIVATION_NONE ? -INFINITY : 0;

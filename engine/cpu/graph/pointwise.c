@@ -123,15 +123,14 @@ static void run(const struct tdl_cpu_call *call)
 
 static bool takes(const struct tdl_node *n)
 {
-    const struct tdl_conv2d_params *p = &n->attr.conv.p;
-    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
     const struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     const struct tdl_dims out = tdl_operand_dims(n->output);
     const uint64_t weights = (uint64_t)in.c * out.c, pixels = (uint64_t)out.n * out.h * out.w;
     return n->attr.conv.pre == TDL_PRE_NONE && n->input_count <= TDL_CONV_BIAS + 1 &&
-           p->groups <= 1 && f.h == 1 && f.w == 1 && in.h == out.h && in.w == out.w &&
-           in.c >= LEAST_CHANNELS && out.c >= LEAST_CHANNELS && pixels >= 2 * ROWS &&
-           weights * pixels >= LEAST_MACS && weights <= MOST_WEIGHTS / sizeof(float);
+           n->attr.conv.p.groups == 1 && n->window.kernel[0] == 1 && n->window.kernel[1] == 1 &&
+           in.h == out.h && in.w == out.w && in.c >= LEAST_CHANNELS && out.c >= LEAST_CHANNELS &&
+           pixels >= 2 * ROWS && weights * pixels >= LEAST_MACS &&
+           weights <= MOST_WEIGHTS / sizeof(float);
 }
 
 const struct tdl_cpu_kernel tdl_cpu_pointwise = {

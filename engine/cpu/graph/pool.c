@@ -15,11 +15,11 @@ enum {
 struct work {
     const float *x;
     float *out;
-    const struct tdl_pool2d_params *p;
+    const struct tdl_window *window;
+    bool counts_padding;
     const struct tdl_cpu_hot *hot;
     enum tdl_cpu_pool kind;
     struct tdl_dims in, out_dims;
-    int64_t dilation[2], pad[2], end_pad[2];
 };
 
 /* Taps that are inside of `in` pixels, from `start` on. */
@@ -29,7 +29,7 @@ struct taps {
 
 static struct taps taps_inside(const struct work *w, int axis, int64_t start, int64_t in)
 {
-    const int64_t d = w->dilation[axis], window = w->p->window[axis];
+    const int64_t d = w->window->dilation[axis], window = w->window->kernel[axis];
     struct taps t = {start < 0 ? TDL_DIV_UP(-start, d) : 0,
                      in > start ? TDL_DIV_UP(in - start, d) : 0};
     t.end = TDL_MIN(t.end, window);
@@ -43,7 +43,7 @@ static int64_t sum_window(const struct work *w, const float *image, const int64_
     const struct taps ys = taps_inside(w, 0, start[0], w->in.h);
     const struct taps xs = taps_inside(w, 1, start[1], w->in.w);
     const float begin = w->kind == TDL_CPU_POOL_MAX ? -HUGE_VALF : 0;
-    const size_t stride = (size_t)w->dilation[1] * w->in.c;
+    const size_t stride = (size_t)w->window->dilation[1] * w->in.c;
     float sums[BLOCK];
     int64_t pending = 0;
     for (size_t c = 0; c < channels; c++) {
@@ -51,10 +51,10 @@ static int64_t sum_window(const struct work *w, const float *image, const int64_
         sums[c] = begin;
     }
     for (int64_t y = ys.first; y < ys.end; y++) {
-        const int64_t row = start[0] + y * w->dilation[0];
+        const int64_t row = start[0] + y * w->window->dilation[0];
         for (int64_t x = xs.first, n; x < xs.end; x += n) {
             n = TDL_MIN(xs.end - x, FLUSH - pending);
-            const int64_t column = start[1] + x * w->dilation[1];
+            const int64_t column = start[1] + x * w->window->dilation[1];
             w->hot->pool(w->kind, image + ((size_t)row * w->in.w + (size_t)column) * w->in.c,
                          (size_t)n, stride, sums, channels);
             pending += n;
@@ -78,11 +78,12 @@ static size_t mean_small(const struct work *w, const float *image, const int64_t
 {
     enum { FEW = 4, SMALL = 16 };
     const size_t c = w->in.c;
-    const int64_t rows = w->p->window[0], columns = w->p->window[1], step = w->p->stride[1];
+    const int64_t rows = w->window->kernel[0], columns = w->window->kernel[1],
+                  step = w->window->stride[1];
     const int64_t room = (int64_t)w->in.w - columns - start[1]; /* to the last window's start */
-    if (w->kind != TDL_CPU_POOL_SUM || c > FEW || rows * columns > SMALL || w->dilation[0] != 1 ||
-        w->dilation[1] != 1 || start[0] < 0 || start[1] < 0 || start[0] + rows > w->in.h ||
-        room < 0)
+    if (w->kind != TDL_CPU_POOL_SUM || c > FEW || rows * columns > SMALL ||
+        w->window->dilation[0] != 1 || w->window->dilation[1] != 1 || start[0] < 0 ||
+        start[1] < 0 || start[0] + rows > w->in.h || room < 0)
         return 0;
     const size_t count = TDL_MIN(most, (size_t)(room / step) + 1);
     w->hot->mean_few(image + ((size_t)start[0] * w->in.w + (size_t)start[1]) * c, w->in.w * c,
@@ -95,8 +96,8 @@ static int64_t count_taps(const struct work *w, const int64_t start[2])
 {
     int64_t count = 1;
     for (int i = 0; i < 2; i++) {
-        const int64_t in = (i ? w->in.w : w->in.h) + w->end_pad[i] - start[i];
-        count *= TDL_MIN(TDL_DIV_UP(TDL_MAX(in, 0), w->dilation[i]), w->p->window[i]);
+        const int64_t in = (int64_t)(i ? w->in.w : w->in.h) + w->window->pad[2 * i + 1] - start[i];
+        count *= TDL_MIN(TDL_DIV_UP(TDL_MAX(in, 0), w->window->dilation[i]), w->window->kernel[i]);
     }
     return count;
 }
@@ -111,8 +112,8 @@ static void compute(void *data, size_t begin, size_t end)
         const size_t channels = TDL_MIN(w->in.c - first, BLOCK);
         const size_t ox = pixel % w->out_dims.w, oy = pixel / w->out_dims.w % w->out_dims.h;
         const size_t image = pixel / w->out_dims.w / w->out_dims.h;
-        const int64_t start[2] = {(int64_t)oy * w->p->stride[0] - w->pad[0],
-                                  (int64_t)ox * w->p->stride[1] - w->pad[1]};
+        const int64_t start[2] = {(int64_t)oy * w->window->stride[0] - w->window->pad[0],
+                                  (int64_t)ox * w->window->stride[1] - w->window->pad[2]};
         float *out = w->out + pixel * w->in.c + first;
         double total[BLOCK];
         const float *from = w->x + image * w->in.h * w->in.w * w->in.c + first;
@@ -121,7 +122,7 @@ static void compute(void *data, size_t begin, size_t end)
             continue;
         n = 1;
         int64_t count = sum_window(w, from, start, channels, total);
-        if (w->p->count_include_pad)
+        if (w->counts_padding)
             count = count_taps(w, start);
         for (size_t c = 0; c < channels; c++)
             out[c] = (float)(w->kind == TDL_CPU_POOL_SUM       ? total[c] / (double)count
@@ -133,29 +134,18 @@ static void compute(void *data, size_t begin, size_t end)
 static void run(const struct tdl_cpu_call *call, enum tdl_cpu_pool kind)
 {
     const struct tdl_node *n = call->node;
-    const struct tdl_pool2d_params *p = &n->attr.pool;
     struct work w = {
         .x = call->inputs[0],
         .out = call->output,
-        .p = p,
+        .window = &n->window,
+        .counts_padding = n->attr.pool.count_include_pad,
         .hot = tdl_cpu_hot(),
         .kind = kind,
         .in = tdl_operand_dims(n->inputs[0]),
         .out_dims = tdl_operand_dims(n->output),
     };
-    for (int i = 0; i < 2; i++) {
-        w.dilation[i] = TDL_MAX(p->dilation[i], 1);
-        w.pad[i] = p->pad[2 * i];
-        w.end_pad[i] = p->pad[2 * i + 1];
-        if (p->padding == TDL_PADDING_SAME_UPPER) {
-            const uint64_t extent = (uint64_t)((p->window[i] - 1) * w.dilation[i] + 1);
-            const uint32_t total = tdl_same_padding(i ? w.in.w : w.in.h, extent, p->stride[i]);
-            w.pad[i] = total / 2;
-            w.end_pad[i] = total - total / 2;
-        }
-    }
     const size_t blocks = TDL_DIV_UP(w.in.c, BLOCK);
-    const double taps = (double)p->window[0] * p->window[1];
+    const double taps = (double)n->window.kernel[0] * n->window.kernel[1];
     tdl_cpu_parallel(call->threads, compute, &w,
                      (size_t)w.out_dims.n * w.out_dims.h * w.out_dims.w * blocks,
                      tdl_cpu_grain(20 + 2 * taps));

@@ -100,13 +100,12 @@ static enum tdl_result prepare(const struct tdl_node *n, struct tdl_cpu_prepared
     const struct tdl_cpu_hot *hot = tdl_cpu_hot();
     const enum tdl_activation a = n->attr.conv.p.activation;
     struct tdl_conv_geometry g = {0};
-    if (!tdl_conv_resolve(n, &g))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
+    tdl_conv_describe(n, &g);
     struct state base = {
         .in = g.in,
         .out = g.out,
-        .pad_top = g.window.pad_top,
-        .pad_left = g.window.pad_left,
+        .pad_top = g.window.pad[0],
+        .pad_left = g.window.pad[2],
         .tiles_y = TDL_DIV_UP(g.out.h, OUT),
         .tiles_x = TDL_DIV_UP(g.out.w, OUT),
         .columns = TDL_ALIGN(g.out.c, hot->columns / 2),
@@ -253,15 +252,15 @@ static void run(const struct tdl_cpu_call *call)
  * transforms: measured. */
 static bool takes(const struct tdl_node *n)
 {
-    const struct tdl_conv2d_params *p = &n->attr.conv.p;
-    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    const struct tdl_window *w = &n->window;
     const struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     const struct tdl_dims out = tdl_operand_dims(n->output);
     const uint64_t padded = (uint64_t)TDL_ALIGN(out.h, OUT) * TDL_ALIGN(out.w, OUT);
     return n->attr.conv.pre == TDL_PRE_NONE && n->input_count <= TDL_CONV_BIAS + 1 &&
-           p->groups <= 1 && f.h == 3 && f.w == 3 && p->stride[0] == 1 && p->stride[1] == 1 &&
-           p->dilation[0] == 1 && p->dilation[1] == 1 && in.c >= LEAST_CHANNELS &&
-           out.c >= LEAST_CHANNELS && padded * 2 <= (uint64_t)out.h * out.w * 3 &&
+           n->attr.conv.p.groups == 1 && w->kernel[0] == 3 && w->kernel[1] == 3 &&
+           w->stride[0] == 1 && w->stride[1] == 1 && w->dilation[0] == 1 && w->dilation[1] == 1 &&
+           in.c >= LEAST_CHANNELS && out.c >= LEAST_CHANNELS &&
+           padded * 2 <= (uint64_t)out.h * out.w * 3 &&
            (uint64_t)in.c * out.c <= MOST_WEIGHTS / PLACES / sizeof(float);
 }
 

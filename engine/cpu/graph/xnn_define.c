@@ -49,25 +49,6 @@ static bool is_depthwise(const struct tdl_conv_geometry *g)
     return g->p->groups > 1 && g->in_per_group == 1;
 }
 
-/* Padding at top, right, bottom, left. */
-static void resolve_padding(const struct tdl_conv_geometry *g, uint32_t out[4])
-{
-    const uint32_t in[2] = {g->in.h, g->in.w}, size[2] = {g->out.h, g->out.w};
-    const uint32_t before[2] = {g->window.pad_top, g->window.pad_left};
-    uint32_t after[2];
-    for (int i = 0; i < 2; i++) {
-        const int64_t covered = (int64_t)(size[i] - 1) * g->p->stride[i] +
-                                (int64_t)(g->kernel[i] - 1) * g->p->dilation[i] + 1;
-        after[i] = (uint32_t)TDL_MAX(covered - in[i] - before[i], 0);
-        if (g->p->padding == TDL_PADDING_EXPLICIT)
-            after[i] = g->p->pad[2 * i + 1];
-    }
-    out[0] = before[0];
-    out[1] = after[1];
-    out[2] = after[0];
-    out[3] = before[1];
-}
-
 /* [out, kh, kw, 1] as [kh, kw, out]. */
 static const float *turn_depthwise(struct tdl_cpu_xnn_making *m, const struct tdl_conv_geometry *g,
                                    const float *filter)
@@ -82,17 +63,16 @@ static const float *turn_depthwise(struct tdl_cpu_xnn_making *m, const struct td
 static enum tdl_result define_conv(struct tdl_cpu_xnn_making *m, const struct tdl_node *n)
 {
     const float *filter = n->inputs[TDL_CONV_FILTER]->data;
+    const struct tdl_window *w = &n->window;
+    const uint32_t *pad = w->pad;
     struct tdl_conv_geometry g = {0};
-    uint32_t pad[4], x, f, b, y;
-    enum tdl_result r = TDL_ERROR_UNSUPPORTED;
-    if (!tdl_conv_resolve(n, &g))
-        return tdl_fail(r, "%s: the window does not fit", n->label);
-    const struct tdl_conv2d_params *p = g.p;
-    const struct bounds bounds = bounds_of(p->activation);
+    uint32_t x, f, b, y;
+    enum tdl_result r;
+    tdl_conv_describe(n, &g);
+    const struct bounds bounds = bounds_of(g.p->activation);
     const bool depthwise = is_depthwise(&g);
-    const size_t dims[2][4] = {{g.out.c, g.kernel[0], g.kernel[1], g.in_per_group},
-                               {1, g.kernel[0], g.kernel[1], g.out.c}};
-    resolve_padding(&g, pad);
+    const size_t dims[2][4] = {{g.out.c, w->kernel[0], w->kernel[1], g.in_per_group},
+                               {1, w->kernel[0], w->kernel[1], g.out.c}};
     if (depthwise && !(filter = turn_depthwise(m, &g, filter)))
         return TDL_ERROR_OUT_OF_MEMORY;
     TRY(tdl_cpu_xnn_value(m, n->inputs[TDL_CONV_INPUT], false, &x));
@@ -101,15 +81,15 @@ static enum tdl_result define_conv(struct tdl_cpu_xnn_making *m, const struct td
     TRY(define_bias(m, n->inputs[TDL_CONV_BIAS], g.out.c, &b));
     if (depthwise)
         return tdl_cpu_xnn_check(xnn_define_depthwise_convolution_2d(
-                                     m->subgraph, pad[0], pad[1], pad[2], pad[3], g.kernel[0],
-                                     g.kernel[1], p->stride[0], p->stride[1], p->dilation[0],
-                                     p->dilation[1], g.out_per_group, g.in.c, bounds.least,
+                                     m->subgraph, pad[0], pad[3], pad[1], pad[2], w->kernel[0],
+                                     w->kernel[1], w->stride[0], w->stride[1], w->dilation[0],
+                                     w->dilation[1], g.out_per_group, g.in.c, bounds.least,
                                      bounds.most, x, f, b, y, 0),
                                  n->label);
-    return tdl_cpu_xnn_check(xnn_define_convolution_2d(m->subgraph, pad[0], pad[1], pad[2], pad[3],
-                                                       g.kernel[0], g.kernel[1], p->stride[0],
-                                                       p->stride[1], p->dilation[0], p->dilation[1],
-                                                       p->groups, g.in_per_group, g.out_per_group,
+    return tdl_cpu_xnn_check(xnn_define_convolution_2d(m->subgraph, pad[0], pad[3], pad[1], pad[2],
+                                                       w->kernel[0], w->kernel[1], w->stride[0],
+                                                       w->stride[1], w->dilation[0], w->dilation[1],
+                                                       g.p->groups, g.in_per_group, g.out_per_group,
                                                        bounds.least, bounds.most, x, f, b, y, 0),
                              n->label);
 fail:
@@ -129,47 +109,28 @@ static const float *split_groups(struct tdl_cpu_xnn_making *m, struct tdl_dims f
     return groups > 1 ? split : filter;
 }
 
-/* Along an axis: what is cut away before and behind, and what is added behind. */
-static void resolve_cut(const struct tdl_node *n, int axis, uint32_t out[3])
-{
-    const struct tdl_conv_transpose2d_params *p = &n->attr.conv_transpose;
-    const struct tdl_dims in = tdl_operand_dims(n->inputs[0]), size = tdl_operand_dims(n->output);
-    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
-    const int64_t dilation = TDL_MAX(p->dilation[axis], 1), stride = p->stride[axis];
-    const int64_t extent = ((axis ? f.w : f.h) - 1) * dilation + 1;
-    const int64_t full = ((int64_t)(axis ? in.w : in.h) - 1) * stride + extent;
-    int64_t before = p->pad[2 * axis];
-    if (p->padding == TDL_PADDING_SAME_UPPER)
-        before = tdl_same_padding_transposed((uint64_t)extent, (uint64_t)stride) / 2;
-    const int64_t rest = full - before - (axis ? size.w : size.h);
-    out[0] = (uint32_t)before;
-    out[1] = (uint32_t)TDL_MAX(rest, 0);
-    out[2] = (uint32_t)TDL_MAX(-rest, 0);
-}
-
 static enum tdl_result define_transposed(struct tdl_cpu_xnn_making *m, const struct tdl_node *n)
 {
     const struct tdl_conv_transpose2d_params *p = &n->attr.conv_transpose;
     const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
     const struct bounds bounds = bounds_of(p->activation);
-    const uint32_t groups = TDL_MAX(p->groups, 1);
+    const struct tdl_window *w = &n->window;
+    const uint32_t *pad = w->pad, groups = p->groups;
     const size_t dims[] = {(size_t)f.n * groups, f.h, f.w, f.c / groups};
     const float *filter = split_groups(m, f, groups, n->inputs[TDL_CONV_FILTER]->data);
-    uint32_t x, k, b, y, v[3], h[3];
+    uint32_t x, k, b, y;
     enum tdl_result r;
     if (!filter)
         return TDL_ERROR_OUT_OF_MEMORY;
-    resolve_cut(n, 0, v);
-    resolve_cut(n, 1, h);
     TRY(tdl_cpu_xnn_value(m, n->inputs[TDL_CONV_INPUT], false, &x));
     TRY(tdl_cpu_xnn_value(m, n->output, true, &y));
     TRY(define_constant(m, 4, dims, filter, &k));
     TRY(define_bias(m, n->inputs[TDL_CONV_BIAS], dims[0], &b));
     return tdl_cpu_xnn_check(
-        xnn_define_deconvolution_2d(m->subgraph, v[0], h[1], v[1], h[0], v[2], h[2], f.h, f.w,
-                                    p->stride[0], p->stride[1], TDL_MAX(p->dilation[0], 1),
-                                    TDL_MAX(p->dilation[1], 1), groups, dims[3], f.n, bounds.least,
-                                    bounds.most, x, k, b, y, 0),
+        xnn_define_deconvolution_2d(m->subgraph, pad[0], pad[3], pad[1], pad[2], w->more[0],
+                                    w->more[1], w->kernel[0], w->kernel[1], w->stride[0],
+                                    w->stride[1], w->dilation[0], w->dilation[1], groups, dims[3],
+                                    f.n, bounds.least, bounds.most, x, k, b, y, 0),
         n->label);
 fail:
     return r;
@@ -228,10 +189,9 @@ static bool is_conv(const struct tdl_node *n)
  * the filter leave wrong numbers between. */
 static bool is_conv_transpose(const struct tdl_node *n)
 {
-    const struct tdl_dims d = tdl_operand_dims(n->output);
-    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
-    const uint32_t *stride = n->attr.conv_transpose.stride;
-    return stride[0] <= TDL_MIN(d.h, f.h) && stride[1] <= TDL_MIN(d.w, f.w);
+    const struct tdl_window *w = &n->window;
+    return w->stride[0] <= TDL_MIN(w->out[0], w->kernel[0]) &&
+           w->stride[1] <= TDL_MIN(w->out[1], w->kernel[1]);
 }
 
 bool tdl_cpu_xnn_packs(const struct tdl_node *n, uint32_t slot)

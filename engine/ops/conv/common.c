@@ -10,10 +10,9 @@ struct tdl_operand *tdl_conv_input(const struct tdl_node *n, uint32_t slot)
     return n->input_count > slot ? n->inputs[slot] : NULL;
 }
 
-bool tdl_conv_resolve(const struct tdl_node *n, struct tdl_conv_geometry *g)
+void tdl_conv_describe(const struct tdl_node *n, struct tdl_conv_geometry *g)
 {
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
-    uint32_t extent[2];
     g->p = &n->attr.conv.p;
     g->pre = n->attr.conv.pre;
     g->in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
@@ -23,34 +22,22 @@ bool tdl_conv_resolve(const struct tdl_node *n, struct tdl_conv_geometry *g)
                        ? tdl_operand_dims(n->inputs[TDL_CONV_LOW]).c
                        : 0;
     g->in.c += g->resampled;
-    g->kernel[0] = f.h;
-    g->kernel[1] = f.w;
+    g->window = n->window;
     g->residual = tdl_conv_input(n, TDL_CONV_RESIDUAL) != NULL;
     g->mixed = n->attr.conv.blends || tdl_conv_input(n, TDL_CONV_SECOND) || g->resampled;
-    for (int i = 0; i < 2; i++) {
-        uint64_t e = (uint64_t)(g->kernel[i] - 1) * g->p->dilation[i] + 1;
-        if (e > INT32_MAX || g->p->stride[i] > INT32_MAX)
-            return false;
-        extent[i] = (uint32_t)e;
-    }
     g->in_per_group = f.c;
     g->out_per_group = f.n / g->p->groups;
-    if (!tdl_window_resolve(g->in, extent, g->p->stride, g->p->pad, g->p->padding, &g->window))
-        return false;
-    g->out = (struct tdl_dims){g->in.n, g->window.out_h, g->window.out_w, f.n};
-    return true;
+    g->out = (struct tdl_dims){g->in.n, g->window.out[0], g->window.out[1], f.n};
 }
 
 struct tdl_conv_geometry tdl_conv_product(const struct tdl_plan *plan, enum tdl_dtype storage,
                                           struct tdl_dims in, uint32_t columns)
 {
-    static const struct tdl_conv2d_params plain = {
-        .stride = {1, 1}, .dilation = {1, 1}, .groups = 1};
+    static const struct tdl_conv2d_params plain = {.groups = 1};
     return (struct tdl_conv_geometry){
         .in = in,
         .out = {in.n, in.h, in.w, columns},
-        .kernel = {1, 1},
-        .window = {.out_h = in.h, .out_w = in.w},
+        .window = tdl_window_pixel(in),
         .p = &plain,
         .in_per_group = in.c,
         .out_per_group = columns,
@@ -113,7 +100,7 @@ struct tdl_weights_key tdl_conv_weights_key(const struct tdl_conv_geometry *g,
     return (struct tdl_weights_key){
         layout,
         {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS]},
-        {g->in.c, g->out.c, g->in_per_group, g->kernel[0], g->kernel[1], a, b, c}};
+        {g->in.c, g->out.c, g->in_per_group, g->window.kernel[0], g->window.kernel[1], a, b, c}};
 }
 
 struct tdl_weights_key tdl_conv_bias_key(const struct tdl_node *n)
@@ -167,10 +154,10 @@ void tdl_conv_bind(struct tdl_plan_step *s, struct tdl_node *n)
 struct tdl_window_part tdl_conv_window(const struct tdl_conv_geometry *g)
 {
     return tdl_window_part(.in_w = g->in.w, .in_h = g->in.h, .out_w = g->out.w, .out_h = g->out.h,
-                           .kernel_w = g->kernel[1], .kernel_h = g->kernel[0],
-                           .stride_w = g->p->stride[1], .stride_h = g->p->stride[0],
-                           .dilation_w = g->p->dilation[1], .dilation_h = g->p->dilation[0],
-                           .pad_left = g->window.pad_left, .pad_top = g->window.pad_top);
+                           .kernel_w = g->window.kernel[1], .kernel_h = g->window.kernel[0],
+                           .stride_w = g->window.stride[1], .stride_h = g->window.stride[0],
+                           .dilation_w = g->window.dilation[1], .dilation_h = g->window.dilation[0],
+                           .pad_left = g->window.pad[2], .pad_top = g->window.pad[0]);
 }
 
 bool tdl_conv_scratch_fits(const struct tdl_conv_geometry *g, uint64_t bytes)

@@ -10,10 +10,9 @@
 #include "ops/choice.h"
 #include "ops/ops.h"
 
-/* A layer, with its padding resolved. */
+/* A layer. */
 struct tdl_conv_geometry {
     struct tdl_dims in, out;
-    uint32_t kernel[2];
     struct tdl_window window;
     const struct tdl_conv2d_params *p;
     uint32_t in_per_group, out_per_group;
@@ -31,8 +30,8 @@ struct tdl_conv_geometry {
 
 /* Of a conv2d; NULL where there is none. */
 struct tdl_operand *tdl_conv_input(const struct tdl_node *n, uint32_t slot);
-/* False if the window does not fit. Leaves device and storage alone. */
-bool tdl_conv_resolve(const struct tdl_node *n, struct tdl_conv_geometry *g);
+/* What the node says of it; device and storage stay as they are. */
+void tdl_conv_describe(const struct tdl_node *n, struct tdl_conv_geometry *g);
 
 /* Sizes of tiles and workgroups; what `v` holds is the row's own affair. */
 struct tdl_conv_variant {
@@ -84,7 +83,7 @@ static inline bool tdl_conv_one_group(const struct tdl_conv_geometry *g)
 }
 static inline uint32_t tdl_conv_taps(const struct tdl_conv_geometry *g)
 {
-    return g->kernel[0] * g->kernel[1];
+    return g->window.kernel[0] * g->window.kernel[1];
 }
 static inline uint32_t tdl_conv_pixels(const struct tdl_conv_geometry *g)
 {

@@ -12,7 +12,7 @@ static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_var
 {
     return g->pre == TDL_PRE_NONE && g->p->groups == g->in.c && g->out.c == g->in.c &&
            tdl_conv_taps(g) <= 64 &&
-           g->p->dilation[1] * (g->kernel[1] - 1) + g->p->stride[1] * 3 < 32 &&
+           g->window.dilation[1] * (g->window.kernel[1] - 1) + g->window.stride[1] * 3 < 32 &&
            (!v->v[0] || (v->v[0] <= g->out.w && v->v[1] <= g->out.h &&
                          v->v[2] <= g->device->max_workgroup_invocations));
 }
@@ -26,7 +26,7 @@ static struct tile choose_tile(const struct tdl_conv_geometry *g, const struct t
     if (v->v[0])
         return (struct tile){v->v[0], v->v[1], v->v[2]};
     const bool few = tdl_conv_heuristics(g)->few_invocations;
-    uint32_t px = !few ? 1 : g->p->stride[1] == 1 ? 4 : 2;
+    uint32_t px = !few ? 1 : g->window.stride[1] == 1 ? 4 : 2;
     struct tile t = {TDL_MIN(px, g->out.w), few ? TDL_MIN(2, g->out.h) : 1, 64};
     if (few) { /* idle invocations cost as much as busy ones */
         uint32_t blocks = TDL_DIV_UP(g->out.w, t.px) * TDL_DIV_UP(g->out.h, t.py);

@@ -223,8 +223,7 @@ static float column_weight(const void *data, uint32_t batch, uint32_t o, uint32_
 static void im2col_lower(struct tdl_plan *plan, struct tdl_node *n,
                          const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
-    static const struct tdl_conv2d_params once = {
-        .stride = {1, 1}, .dilation = {1, 1}, .groups = 1};
+    static const struct tdl_conv2d_params once = {.groups = 1};
     struct tdl_conv2d_params product = once;
     const uint32_t channels = tdl_packs(g->in.c) * 4;
     struct column_source source = {{g, tdl_constant_data(n->inputs[TDL_CONV_FILTER])}, channels};
@@ -252,8 +251,7 @@ static void im2col_lower(struct tdl_plan *plan, struct tdl_node *n,
     product.activation = g->p->activation;
     m.g.p = &product;
     m.g.in = (struct tdl_dims){g->in.n, g->out.h, g->out.w, (uint32_t)column_packs(g) * 4};
-    m.g.kernel[0] = m.g.kernel[1] = 1;
-    m.g.window.pad_top = m.g.window.pad_left = 0;
+    m.g.window = tdl_window_pixel(m.g.in);
     tdl_conv_gemm_lower(plan, n, &m, v, column_weight, &source);
 }
 

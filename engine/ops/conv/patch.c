@@ -41,8 +41,9 @@ static uint32_t threads(const struct tdl_conv_geometry *g, const struct tdl_conv
  * resampled it matters where they are. */
 static bool is_flat(const struct tdl_conv_geometry *g)
 {
-    return tdl_conv_taps(g) == 1 && !g->resampled && g->p->stride[0] == 1 && g->p->stride[1] == 1 &&
-           !g->window.pad_top && !g->window.pad_left && g->in.h == g->out.h && g->in.w == g->out.w;
+    return tdl_conv_taps(g) == 1 && !g->resampled && g->window.stride[0] == 1 &&
+           g->window.stride[1] == 1 && !g->window.pad[0] && !g->window.pad[2] &&
+           g->in.h == g->out.h && g->in.w == g->out.w;
 }
 
 static struct tdl_window_part window_of(const struct tdl_conv_geometry *g)

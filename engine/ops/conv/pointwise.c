@@ -24,9 +24,9 @@ static const struct tdl_conv_variant variants[] = {
 static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
     uint32_t out = tdl_packs(g->out.c);
-    return g->p->groups == 1 && g->kernel[0] == 1 && g->kernel[1] == 1 && g->p->stride[0] == 1 &&
-           g->p->stride[1] == 1 && !g->window.pad_top && !g->window.pad_left &&
-           g->in.h == g->out.h && g->in.w == g->out.w &&
+    return g->p->groups == 1 && g->window.kernel[0] == 1 && g->window.kernel[1] == 1 &&
+           g->window.stride[0] == 1 && g->window.stride[1] == 1 && !g->window.pad[0] &&
+           !g->window.pad[2] && g->in.h == g->out.h && g->in.w == g->out.w &&
            (!v->v[0] || (v->v[0] <= out &&
                          v->v[2] * TDL_MAX(1, v->v[3]) <= g->device->max_workgroup_invocations));
 }

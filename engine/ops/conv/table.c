@@ -23,15 +23,16 @@ static struct tdl_candidate candidate(const struct tdl_conv_algorithm *row,
 /* The facts that decide between candidates, in words: the key of the tuning file. */
 static void describe(const struct tdl_conv_geometry *g, char *text, size_t size)
 {
-    snprintf(
-        text, size, "conv2d-%s-%ux%ux%ux%u-%ux%ux%u-k%ux%u-s%ux%u-d%ux%u-p%ux%u-g%u-pre%d%s%s%s",
-        g->storage == TDL_FLOAT16 ? "f16" : "f32", g->in.n, g->in.h, g->in.w, g->in.c, g->out.h,
-        g->out.w, g->out.c, g->kernel[0], g->kernel[1], g->p->stride[0], g->p->stride[1],
-        g->p->dilation[0], g->p->dilation[1], g->window.pad_top, g->window.pad_left, g->p->groups,
-        (int)g->pre, g->residual ? "-residual" : "", g->plain ? "-plain" : "",
-        g->resampled ? "-resampled"
-        : g->mixed   ? "-mixed"
-                     : "");
+    snprintf(text, size,
+             "conv2d-%s-%ux%ux%ux%u-%ux%ux%u-k%ux%u-s%ux%u-d%ux%u-p%ux%u-g%u-pre%d%s%s%s",
+             g->storage == TDL_FLOAT16 ? "f16" : "f32", g->in.n, g->in.h, g->in.w, g->in.c,
+             g->out.h, g->out.w, g->out.c, g->window.kernel[0], g->window.kernel[1],
+             g->window.stride[0], g->window.stride[1], g->window.dilation[0], g->window.dilation[1],
+             g->window.pad[0], g->window.pad[2], g->p->groups, (int)g->pre,
+             g->residual ? "-residual" : "", g->plain ? "-plain" : "",
+             g->resampled ? "-resampled"
+             : g->mixed   ? "-mixed"
+                          : "");
 }
 
 static bool is_named(const struct tdl_conv_algorithm *row, const struct tdl_conv_variant *v,
@@ -59,7 +60,8 @@ bool tdl_conv_is_patch(const struct tdl_node *n, const struct tdl_device_info *d
 {
     struct tdl_conv_geometry g = {.device = device, .storage = storage};
     bool found = false;
-    if (!tdl_conv_resolve(n, &g) || g.pre != TDL_PRE_NONE || n->means)
+    tdl_conv_describe(n, &g);
+    if (g.pre != TDL_PRE_NONE || n->means)
         return false;
     for (uint32_t i = 0; i < tdl_conv_patch.variant_count && !found; i++)
         found = tdl_conv_patch.accepts(&g, &tdl_conv_patch.variants[i]);

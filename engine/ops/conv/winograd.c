@@ -35,9 +35,9 @@ static uint64_t scratch_bytes(const struct tdl_conv_geometry *g, uint32_t m, uin
 
 static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v, uint32_t m)
 {
-    return tdl_conv_one_group(g) && g->kernel[0] == 3 && g->kernel[1] == 3 &&
-           g->p->stride[0] == 1 && g->p->stride[1] == 1 && g->p->dilation[0] == 1 &&
-           g->p->dilation[1] == 1 && tdl_conv_gemm_accepts(g, v) &&
+    return tdl_conv_one_group(g) && g->window.kernel[0] == 3 && g->window.kernel[1] == 3 &&
+           g->window.stride[0] == 1 && g->window.stride[1] == 1 && g->window.dilation[0] == 1 &&
+           g->window.dilation[1] == 1 && tdl_conv_gemm_accepts(g, v) &&
            tdl_packs(g->in.c) <= TDL_LEAST_GROUPS && tdl_packs(g->out.c) <= TDL_LEAST_GROUPS &&
            tdl_conv_scratch_fits(g, scratch_bytes(g, m, g->in.c) + scratch_bytes(g, m, g->out.c));
 }
@@ -114,7 +114,7 @@ static struct tdl_winograd_part transform_of(const struct tdl_conv_geometry *g, 
                                              uint32_t channels)
 {
     return tdl_winograd_part(.in_w = g->in.w, .in_h = g->in.h, .out_w = g->out.w, .out_h = g->out.h,
-                             .pad_left = g->window.pad_left, .pad_top = g->window.pad_top,
+                             .pad_left = g->window.pad[2], .pad_top = g->window.pad[0],
                              .packs = tdl_packs(channels), .m = m,
                              .tiles_w = TDL_DIV_UP(g->out.w, m), .tiles_h = TDL_DIV_UP(g->out.h, m),
                              .tiles = tiles_of(g, m));
@@ -158,8 +158,7 @@ static void add_transform(struct tdl_plan *plan, struct tdl_node *n,
 static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
                   const struct tdl_conv_variant *v, uint32_t m)
 {
-    static const struct tdl_conv2d_params once = {
-        .stride = {1, 1}, .dilation = {1, 1}, .groups = 1};
+    static const struct tdl_conv2d_params once = {.groups = 1};
     const uint32_t positions = (m + 2) * (m + 2);
     struct tdl_operand *in = tdl_plan_scratch(plan, scratch_bytes(g, m, g->in.c));
     struct tdl_operand *out = tdl_plan_scratch(plan, scratch_bytes(g, m, g->out.c));
@@ -171,8 +170,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     product.g.p = &once;
     product.g.in = (struct tdl_dims){1, 1, tiles_of(g, m), g->in.c};
     product.g.out = (struct tdl_dims){1, 1, tiles_of(g, m), g->out.c};
-    product.g.kernel[0] = product.g.kernel[1] = 1;
-    product.g.window.pad_top = product.g.window.pad_left = 0;
+    product.g.window = tdl_window_pixel(product.g.out);
     add_transform(plan, n, g, m, false, in);
     tdl_conv_gemm_lower(plan, n, &product, v, weight, &source);
     add_transform(plan, n, g, m, true, out);

@@ -548,6 +548,7 @@ GRAPH(pad_mean)
     struct tdl_pool2d_params p = {.window = {2, 3}, .stride = {2, 2}};
     return tdl_builder_average_pool2d(s->b, padded(s, s->x, 0), &p);
 }
+GRAPH(pad_whole) { return tdl_builder_global_average_pool(s->b, padded(s, s->x, 0)); }
 GRAPH(pad_max) { return max_pool(s, padded(s, s->x, 0)); }
 GRAPH(relu_pad_max) { return max_pool(s, padded(s, sketch_relu(s, sketch_conv3(s, s->x)), 0)); }
 GRAPH(pad_read)
@@ -658,6 +659,7 @@ static const struct row {
     ROW(pad_conv, "conv2d"),
     ROW(pad_value_conv, "pad conv2d"),
     ROW(pad_mean, "averagePool2d"),
+    ROW(pad_whole, "averagePool2d"),
     ROW(pad_max, "pad maxPool2d"),
     ROW(relu_pad_max, "conv2d.relu maxPool2d"),
     ROW(pad_read, "pad conv2d"),
