@@ -436,6 +436,20 @@ static void check_join(void)
     tdl_builder_destroy(&b);
 }
 
+/* Give it matrix units, where the build has kernels for them. */
+static bool open_matrices(struct tdl_device_info *device)
+{
+    if (!tdl_shaders_have_matrices()) {
+        fprintf(stderr, "matrix units: not tried, as this build has no kernels for them\n");
+        return false;
+    }
+    memcpy(device->cooperative_matrix, (uint32_t[]){16, 16, 16},
+           sizeof(device->cooperative_matrix));
+    device->vendor_id = 0x10de;
+    device->max_buffer_bytes = 1 << 30;
+    return true;
+}
+
 /* A recurrent gate behind a small picture that is resampled: on matrix units its convolutions
  * take in what is between them. */
 static void check_gate(void)
@@ -445,13 +459,8 @@ static void check_gate(void)
     struct tdl_plan plan;
     uint32_t between = 0, patches = 0;
     check_begin("a recurrent gate on matrix units");
-    if (!tdl_shaders_have_matrices()) {
-        fprintf(stderr, "a gate on matrix units: not tried, as this build has no such kernels\n");
+    if (!open_matrices(&device))
         return;
-    }
-    memcpy(device.cooperative_matrix, (uint32_t[]){16, 16, 16}, sizeof(device.cooperative_matrix));
-    device.vendor_id = 0x10de;
-    device.max_buffer_bytes = 1 << 30;
     OK(tdl_builder_create(NULL, &s.b));
     const float one = 1;
     O h = subject_input(s.b, "h", SUBJECT_SHAPE(TDL_FLOAT32, 1, 36, 64, 16));
@@ -478,6 +487,37 @@ static void check_gate(void)
     }
     CHECK(patches >= 3 && !between, "%u convolutions from patches, %u steps between", patches,
           between);
+    tdl_plan_finish(&plan);
+    tdl_builder_destroy(&s.b);
+}
+
+/* A constant beside a picture that is resampled: the convolution takes in the picture, and reads
+ * the constant where weights are. */
+static void check_low_beside_constant(void)
+{
+    static float values[36 * 64 * 8];
+    struct tdl_device_info device = device_of(true);
+    struct sketch s = {.rng = {1}};
+    struct tdl_plan plan;
+    uint32_t patches = 0, between = 0;
+    check_begin("a constant beside what is resampled, on matrix units");
+    if (!open_matrices(&device))
+        return;
+    OK(tdl_builder_create(NULL, &s.b));
+    O low = subject_input(s.b, "low", SUBJECT_SHAPE(TDL_FLOAT32, 1, 18, 32, 8));
+    O up = tdl_builder_resample2d(
+        s.b, deep(&s, low, 8),
+        &(struct tdl_resample2d_params){.mode = TDL_RESAMPLE_LINEAR, .size = {36, 64}});
+    O fixed = subject_constant(s.b, 4, (uint32_t[]){1, 36, 64, 8}, values);
+    sketch_output(&s, "y", deep(&s, deep(&s, join(&s, up, fixed), 16), 8));
+    plan_open(&plan, s.b, &device, true, TDL_FLOAT16);
+    check_arena(&plan);
+    for (uint32_t i = 0; i < plan.step_count; i++) {
+        const char *kernel = plan.steps[i].kernel->name;
+        patches += !strncmp(kernel, "conv2d_patch", 12);
+        between += !strncmp(kernel, "move", 4) || !strncmp(kernel, "resample2d", 10);
+    }
+    CHECK(patches && !between, "%u convolutions from patches, %u steps between", patches, between);
     tdl_plan_finish(&plan);
     tdl_builder_destroy(&s.b);
 }
@@ -519,6 +559,7 @@ int main(int argc, char **argv)
     check_constants(TDL_FLOAT16);
     check_join();
     check_gate();
+    check_low_beside_constant();
     check_branches(false);
     check_branches(true);
     return check_result();

@@ -536,8 +536,44 @@ static void check_gate(struct tdl_context *ctx, uint32_t c, uint32_t k, enum tdl
     subject_close(&s);
 }
 
+/* What is joined with a small picture that is resampled is a constant: alone, which leaves the
+ * convolution a constant to read, and beside another picture. */
+static void check_low_beside_constant(struct tdl_context *ctx, bool alone, bool half)
+{
+    const uint32_t h = 9, w = 21, c = alone ? 16 : 24;
+    static float values[9 * 21 * 8];
+    struct rng rng = {5};
+    struct tdl_builder *b;
+    struct subject s;
+    check_begin("a constant beside what is resampled, %s, %s", alone ? "alone" : "and a picture",
+                half ? "fp16" : "fp32");
+    OK(tdl_builder_create(ctx, &b));
+    const struct tdl_tensor_params low = subject_image(TDL_LAYOUT_NHWC, 1, 5, 11, 8),
+                                   skip = subject_image(TDL_LAYOUT_NHWC, 1, h, w, 8);
+    for (size_t i = 0; i < COUNT(values); i++)
+        values[i] = rng_float(&rng, -1, 1);
+    struct tdl_operand *up = tdl_builder_resample2d(
+        b, convolve(b, &rng, tdl_builder_input(b, "low", &low), 8, 8, 1, TDL_ACTIVATION_RELU),
+        &(struct tdl_resample2d_params){.mode = TDL_RESAMPLE_LINEAR, .size = {h, w}});
+    struct tdl_operand *fixed = subject_constant(b, 4, (uint32_t[]){1, h, w, 8}, values);
+    struct tdl_operand *picture =
+        convolve(b, &rng, tdl_builder_input(b, "skip", &skip), 8, 8, 1, TDL_ACTIVATION_RELU);
+    struct tdl_operand *parts[] = {up, fixed, picture};
+    struct tdl_operand *x = tdl_builder_concat(b, parts, alone ? 2 : 3, 3);
+    x = convolve(b, &rng, x, c, 16, 3, TDL_ACTIVATION_RELU);
+    tdl_builder_output(b, "y", convolve(b, &rng, x, 16, 5, 1, TDL_ACTIVATION_NONE));
+    if (alone)
+        tdl_builder_output(b, "picture", picture);
+    subject_open(&s, ctx, b, &rng);
+    subject_run(&s, &(struct tdl_build_params){.precision = half ? TDL_PRECISION_FP16
+                                                                 : TDL_PRECISION_FP32});
+    subject_close(&s);
+}
+
 static void check_gates(struct tdl_context *ctx)
 {
+    for (int i = 0; i < 4; i++)
+        check_low_beside_constant(ctx, i & 1, i & 2);
     check_gate(ctx, 8, 3, TDL_LAYOUT_NHWC, true, 1);
     check_gate(ctx, 20, 3, TDL_LAYOUT_NCHW, true, 2);
     check_gate(ctx, 6, 1, TDL_LAYOUT_NHWC, true, 3); /* the state begins within a pack */
