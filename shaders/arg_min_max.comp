@@ -13,7 +13,7 @@ layout(constant_id = 6) const uint LENGTH = 1;
 layout(constant_id = 7) const uint INNER = 1;
 layout(constant_id = 8) const uint ROWS = 1;
 layout(constant_id = 9) const uint LARGEST = 1;
-layout(constant_id = 10) const uint LAST = 0;      // of equals; else the first
+layout(constant_id = 10) const uint LAST = 0; // 1: the last of equal elements wins; 0: the first
 layout(constant_id = 11) const uint OUT_WORDS = 1; // 2: int64
 LINEAR_IN(0, x)
 layout(std430, set = 0, binding = 1) writeonly buffer Out { uint result[]; };
@@ -22,7 +22,7 @@ const uint TEAMS = gl_WorkGroupSize.x / TEAM;
 shared ELEMENT team_best[gl_WorkGroupSize.x];
 shared uint team_at[gl_WorkGroupSize.x];
 
-// Whether element b at j is to be taken rather than a at i.
+// True if element b at j is to be taken rather than a at i.
 bool beats(ELEMENT b, uint j, ELEMENT a, uint i)
 {
     return (LARGEST != 0 ? b > a : b < a) || (b == a && (LAST != 0 ? j > i : j < i));

@@ -8,7 +8,7 @@ layout(constant_id = 3) const uint CHANNELS = 1;
 layout(constant_id = 4) const uint PIXELS = 1; // H · W
 layout(constant_id = 5) const uint IMAGES = 1;
 layout(constant_id = 6) const uint LARGEST = 1;
-layout(constant_id = 7) const uint LAST = 0;      // of equals; else the first
+layout(constant_id = 7) const uint LAST = 0; // 1: the last of equal elements wins; 0: the first
 layout(constant_id = 8) const uint OUT_WORDS = 1; // 2: int64
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Out { uint result[]; };

@@ -41,7 +41,7 @@ float channel(uint image, uint c, uint pixel)
     FIND(4, END3, END4)
     FIND(5, END4, END5)
     FIND(6, END5, END6)
-    return 0.0; // what fills up the last pack
+    return 0.0; // channels past the last one are zero
 }
 
 void main()

@@ -6,9 +6,9 @@
 // the axis, the axis, those behind it.
 #include "common/move.glsl"
 layout(constant_id = 6) const uint INNER = 1; // parts behind the axis
-layout(constant_id = 7) const uint AXIS = 1;  // of the output
+layout(constant_id = 7) const uint AXIS = 1;  // dimension of the output
 layout(constant_id = 8) const uint INPUTS = 1;
-// Where the inputs end along the axis.
+// Ends of the inputs along the axis, each in elements from the output's start.
 layout(constant_id = 9) const uint END0 = 1;
 layout(constant_id = 10) const uint END1 = 1;
 layout(constant_id = 11) const uint END2 = 1;

@@ -15,7 +15,7 @@
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "common/gate.glsl"
 #include "common/expand.glsl"
-layout(constant_id = 19) const uint OUT_W = 1; // of the depthwise
+layout(constant_id = 19) const uint OUT_W = 1; // width of the depthwise convolution's output
 layout(constant_id = 20) const uint OUT_H = 1;
 layout(constant_id = 21) const uint KERNEL_W = 1;
 layout(constant_id = 22) const uint KERNEL_H = 1;
@@ -28,9 +28,9 @@ layout(constant_id = 28) const uint CHUNK = 1;
 layout(constant_id = 29) const uint OUT_PACKS = 1;
 layout(constant_id = 30) const uint TILE_W = 1;
 layout(constant_id = 31) const uint TILE_H = 1;
-layout(constant_id = 32) const uint ACTIVATION1 = 0; // of the first 1×1
-layout(constant_id = 33) const uint ACTIVATION2 = 0; // of the depthwise
-layout(constant_id = 34) const uint ACTIVATION3 = 0; // of the end
+layout(constant_id = 32) const uint ACTIVATION1 = 0; // after the first 1×1 convolution
+layout(constant_id = 33) const uint ACTIVATION2 = 0; // after the depthwise convolution
+layout(constant_id = 34) const uint ACTIVATION3 = 0; // after the last 1×1 convolution
 layout(constant_id = 35) const uint OWN = 0;         // add the first 1×1's to the depthwise's
 layout(constant_id = 36) const uint RESIDUAL = 0;    // add a tensor to the end
 layout(constant_id = 37) const uint BLOCK = 0;
@@ -50,7 +50,7 @@ const uint SPAN_H = (TILE_H - 1) * STRIDE_H + KERNEL_H;
 const uint SPAN = SPAN_W * SPAN_H;
 const uint TILE = TILE_W * TILE_H;
 const uint TAPS = KERNEL_W * KERNEL_H;
-const uint DEPTHWISE = (READ_PACKS * 4 + 1) * CHUNK; // where these weights begin
+const uint DEPTHWISE = (READ_PACKS * 4 + 1) * CHUNK; // offset of the depthwise weights
 const uint END = DEPTHWISE + (TAPS + 1) * CHUNK;
 const uint COUNT = END + CHUNK * 4 * OUT_PACKS;
 const uint EACH = CHUNK % 2 == 0 ? 2 : 1; // packs for which a pixel is read once
@@ -60,7 +60,7 @@ shared vec4 w[COUNT];
 shared vec4 near_by[READ_PACKS * SPAN];
 shared vec4 wide[CHUNK * SPAN];
 shared vec4 narrow[CHUNK * TILE];
-shared vec4 made[MEANS != 0 ? OUT_PACKS * TILE : 1]; // what is written
+shared vec4 made[MEANS != 0 ? OUT_PACKS * TILE : 1]; // values as they are written, for their means
 vec4 sum[SUMS];
 
 bool is_inside(ivec2 at)
@@ -127,7 +127,7 @@ void depthwise()
     }
 }
 
-// What the chunk adds to the output.
+// Adds the chunk's part to the output.
 void project()
 {
     [[unroll]] for (uint s = 0; s < SUMS; s++) {

@@ -19,7 +19,7 @@
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "common/window.glsl"
 layout(constant_id = 15) const uint IN_PACKS = 1;
-layout(constant_id = 16) const uint OUT_PACKS = 1; // of a pixel of the output
+layout(constant_id = 16) const uint OUT_PACKS = 1; // packs of a pixel of the output
 layout(constant_id = 17) const uint TILE_M = 16;
 layout(constant_id = 18) const uint TILE_N = 16;
 layout(constant_id = 19) const uint STEP = 4;      // packs of input a step
@@ -36,7 +36,7 @@ layout(constant_id = 29) const uint ACTIVATION = 0;
 layout(constant_id = 30) const uint RESIDUAL = 0;
 layout(constant_id = 31) const uint LANES = 32;    // invocations of a subgroup
 layout(constant_id = 32) const uint LAST_CHANNELS = 4;
-layout(constant_id = 33) const uint PARTS = 1;     // of the steps, by workgroups of their own
+layout(constant_id = 33) const uint PARTS = 1; // shares of the steps, each by workgroups of its own
 layout(constant_id = 34) const uint BLOCK_W = 1;
 layout(constant_id = 35) const uint BLOCK_H = 1;
 
@@ -56,7 +56,7 @@ const uint CELL_HALVES = 4, DEEP = STEP * 4;
 const bool A_TURNED = false, B_TURNED = false, ALONG_ROWS = false;
 #include "common/cooperative.glsl"
 
-// Where a step lies within one tap, that is the same for all invocations.
+// A step that lies within one tap reads the same tap in all invocations.
 CELL bring_a(uint s, uint line, uint place)
 {
     const bool one_tap = IN_PACKS % STEP == 0;

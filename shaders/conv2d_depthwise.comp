@@ -31,7 +31,7 @@ const uint ROWS = (OUT_H + PY - 1) / PY;
 shared vec4 w[TAPS + 1];
 vec4 sum[PX * PY];
 
-// What input row `row` of the block adds to each output row that it reaches.
+// Adds input row `row` of the block to each output row that it reaches.
 void add_row(uint row, const vec4 v[SPAN_W])
 {
     [[unroll]] for (uint q = 0; q < PY; q++)

@@ -24,8 +24,8 @@ layout(constant_id = 27) const uint OUT_PACKS = 1; // a multiple of GROUP
 layout(constant_id = 28) const uint GROUP = 1;
 layout(constant_id = 29) const uint TILE_W = 1;
 layout(constant_id = 30) const uint TILE_H = 1;
-layout(constant_id = 31) const uint ACTIVATION1 = 0; // of the 1×1
-layout(constant_id = 32) const uint ACTIVATION2 = 0; // of the depthwise
+layout(constant_id = 31) const uint ACTIVATION1 = 0; // after the 1×1 convolution
+layout(constant_id = 32) const uint ACTIVATION2 = 0; // after the depthwise convolution
 layout(constant_id = 33) const uint RESIDUAL = 0; // add: 1 a tensor, 2 the 1×1's own value
 layout(constant_id = 34) const uint LAST_CHANNELS = 4;
 layout(constant_id = 35) const uint MEANS = 0; // also write a mean for each tile

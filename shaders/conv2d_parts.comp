@@ -9,8 +9,8 @@
 
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 3) const uint PIXELS = 1;
-layout(constant_id = 4) const uint PACKS = 1; // of an image
-layout(constant_id = 5) const uint COUNT = 1; // of all images' pixels
+layout(constant_id = 4) const uint PACKS = 1; // packs of an image
+layout(constant_id = 5) const uint COUNT = 1; // packs of all images' pixels
 layout(constant_id = 6) const uint PARTS = 1;
 layout(constant_id = 7) const uint ACTIVATION = 0;
 layout(constant_id = 8) const uint RESIDUAL = 0;

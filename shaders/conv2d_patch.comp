@@ -31,9 +31,9 @@ layout(constant_id = 20) const uint CHUNK = 4;   // packs in shared memory at on
 layout(constant_id = 21) const uint CHUNKS = 1;
 layout(constant_id = 22) const uint GRID_M = 1; // subgroups that share the tile's pixels
 layout(constant_id = 23) const uint SHARES = 1; // subgroups that share the steps of a sum
-layout(constant_id = 24) const uint STEPS = 1;  // of a share and chunk, a multiple of AHEAD
+layout(constant_id = 24) const uint STEPS = 1;  // steps of a share and chunk, a multiple of AHEAD
 layout(constant_id = 25) const uint AHEAD = 1;  // steps whose fragments are read at once
-layout(constant_id = 26) const uint CELLS = 1;  // of the patch, that are read at once
+layout(constant_id = 26) const uint CELLS = 1;  // cells of the patch that are read at once
 layout(constant_id = 27) const uint STAGED = 1; // fragments that are added up at once
 layout(constant_id = 28) const uint FRAG_M = 16;
 layout(constant_id = 29) const uint FRAG_N = 16;
@@ -44,7 +44,7 @@ layout(constant_id = 33) const uint GATED = 0; // multiply the input by a gate
 layout(constant_id = 34) const uint LAST_CHANNELS = 4;
 layout(constant_id = 35) const uint FIRST = 1; // packs of the first input; behind it comes another
 layout(constant_id = 36) const uint FACTOR = 0; // by which that one is multiplied
-layout(constant_id = 37) const uint LOW_W = 0; // of the first input, if it is resampled
+layout(constant_id = 37) const uint LOW_W = 0; // width of the first input, where that is resampled
 layout(constant_id = 38) const uint LOW_H = 0;
 layout(constant_id = 39) const uint COORDINATES = 0;
 

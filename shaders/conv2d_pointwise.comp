@@ -24,7 +24,7 @@ layout(constant_id = 17) const uint ACTIVATION = 0;
 layout(constant_id = 18) const uint PRE = 0;      // enum tdl_conv_pre
 layout(constant_id = 19) const uint RESIDUAL = 0; // add another tensor after the activation
 layout(constant_id = 20) const uint PREFETCH = 0; // read the input ahead of the weights' barrier
-layout(constant_id = 21) const uint WIDTH = 1;    // of the image, for PRE 2
+layout(constant_id = 21) const uint WIDTH = 1;    // image width, for PRE 2
 layout(constant_id = 22) const uint LAST_CHANNELS = 4;
 layout(constant_id = 23) const uint LOW_W = 1;
 layout(constant_id = 24) const uint LOW_H = 1;

@@ -6,7 +6,7 @@
 // it again from the sum of the shares before.
 #include "common/linear.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(constant_id = 3) const uint TYPE = 0;     // of the input
+layout(constant_id = 3) const uint TYPE = 0;     // data type of the input
 layout(constant_id = 4) const uint OUT_TYPE = 0; // 32 or 64 bits
 layout(constant_id = 5) const uint TEAM = 1;
 layout(constant_id = 6) const uint LENGTH = 1;

@@ -10,8 +10,8 @@
 
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 3) const uint FUNCTION = 0;
-layout(constant_id = 4) const uint ACTIVATION = 0; // of floats
-layout(constant_id = 5) const uint TYPE = 0;       // of the values
+layout(constant_id = 4) const uint ACTIVATION = 0; // for floats only
+layout(constant_id = 5) const uint TYPE = 0;       // data type of the values
 layout(constant_id = 6) const uint COUNT = 1;
 layout(constant_id = 7) const uint RANK = 1;
 // Dimensions from the last one on, and how far apart their elements are.
@@ -49,7 +49,7 @@ LINEAR_IN(1, b)
 LINEAR_IN(2, c)
 LINEAR_OUT(3, result)
 
-// Where the elements of a, b and c are that make element `i`.
+// Indices of the elements of a, b and c that make element `i`.
 uvec3 places(uint i)
 {
     uvec3 at = uvec3(0);
@@ -176,7 +176,7 @@ ELEMENT value(uint i)
     return finish(x);
 }
 
-// Of comparisons and of logic: 0 or 1.
+// Comparisons and logic give 0 or 1.
 uint truth(uint i)
 {
     uvec3 at = places(i);

@@ -6,7 +6,7 @@
 #include "common/move.glsl"
 #include "common/index.glsl"
 layout(constant_id = 6) const uint INDEX_TYPE = 0;
-layout(constant_id = 7) const uint LENGTH = 1;  // of the axis
+layout(constant_id = 7) const uint LENGTH = 1;  // elements along the axis
 layout(constant_id = 8) const uint INDICES = 1; // their number
 layout(constant_id = 9) const uint INNER = 1;   // parts behind the axis
 

@@ -23,9 +23,9 @@ layout(constant_id = 35) const uint FRAG_M = 16;
 layout(constant_id = 36) const uint FRAG_N = 16;
 layout(constant_id = 37) const uint FRAG_K = 16;
 layout(constant_id = 38) const uint LANES = 32;
-layout(constant_id = 39) const uint PARTS = 1; // of the steps, by workgroups of their own
+layout(constant_id = 39) const uint PARTS = 1; // shares of the steps, each by workgroups of its own
 
-// The same memory as words.
+// a and b again, read in words of 16 bytes.
 layout(std430, set = 0, binding = 0) readonly buffer AWide { uvec4 a_wide[]; };
 layout(std430, set = 0, binding = 1) readonly buffer BWide { uvec4 b_wide[]; };
 layout(std430, set = 0, binding = 3) writeonly buffer OutHalf { float16_t result_half[]; };

@@ -45,7 +45,7 @@ float finished_at(const in uint row, const in uint column, const in float v)
     else                                                                                           \
         coopMatLoadTensorNV(B, b_half, 0, sliceTensorLayoutNV(b_all, K0, DEEP, column, TILE_N));
 
-// Of whole tiles nothing lies outside, and nobody has to look.
+// Whole tiles have nothing outside the matrix, so their layouts need no clamping.
 #define MULTIPLY(OUTSIDE)                                                                          \
     tensorLayoutNV<2, OUTSIDE> a_all = createTensorLayoutNV(2, OUTSIDE);                           \
     tensorLayoutNV<2, OUTSIDE> b_all = createTensorLayoutNV(2, OUTSIDE);                           \

@@ -3,10 +3,9 @@
 #extension GL_EXT_shader_integer_mix : require
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// What moves elements of images without computing: slice, pad, concat,
-// depthToSpace, spaceToDepth. A region of the output, at OFFSET, is filled
-// from where each of its elements is in the input. One invocation a pack of
-// the region, which is a pack of the input if channels stay together (ALIGNED).
+// Moves elements of images without computing: slice, pad, concat, depthToSpace, spaceToDepth. Each
+// element of the output's region at OFFSET is read from its place in the input. An invocation
+// writes one pack, and reads a whole one where channels stay together (ALIGNED).
 #include "common/storage.glsl"
 
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;

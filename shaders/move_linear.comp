@@ -6,7 +6,7 @@
 // out[c0, …, c6] = x[OFFSET + Σ (ci mod PERIODi) · STRIDEi], in parts, modulo 2³².
 #include "common/move.glsl"
 layout(constant_id = 6) const uint OFFSET = 0;
-// Of the output's dimensions, the last one first; 1 past the first one.
+// Sizes of the output's dimensions, the last one first; 1 past the first one.
 layout(constant_id = 7) const uint SIZE0 = 1;
 layout(constant_id = 8) const uint SIZE1 = 1;
 layout(constant_id = 9) const uint SIZE2 = 1;

@@ -2,8 +2,8 @@
 #version 430
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// What was computed in float32, since an invocation cannot write half a word,
-// to the type of the output.
+// Converts float32 to the type of the output in a pass of its own: an invocation of the kernel
+// before cannot write half a word.
 #include "common/linear.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 3) const uint TYPE = 0;

@@ -7,11 +7,11 @@
 #include "common/linear.glsl"
 layout(constant_id = 3) const uint BOXES = 1;
 layout(constant_id = 4) const uint ROWS = 1;
-layout(constant_id = 5) const uint THRESHOLD = 0; // of the overlap, bits of a float
+layout(constant_id = 5) const uint THRESHOLD = 0; // largest overlap, as the bits of a float
 layout(std430, set = 0, binding = 0) readonly buffer Boxes { vec4 boxes[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Out { uint result[]; };
 
-// Of every box, by the one invocation that writes it.
+// One flag a box; only the invocation that owns the box writes it.
 shared uint gone[BOXES];
 
 bool overlap(vec4 a, vec4 b)

@@ -25,7 +25,7 @@ layout(constant_id = 19) const uint STRIDE2 = 1;
 // A result is the reduction of one of so many slices of a row, for a second
 // step to finish.
 layout(constant_id = 20) const uint SLICES = 1;
-layout(constant_id = 21) const float SCALE = 1.0; // of MEAN: 1 / elements
+layout(constant_id = 21) const float SCALE = 1.0; // 1 / elements, for MEAN
 LINEAR_IN(0, x)
 LINEAR_OUT(1, result)
 
@@ -56,7 +56,7 @@ ELEMENT result_of(uint index, uint member)
     }
 #ifdef TDL_FLOAT
     if (REDUCTION == LOG_SUM_EXP) {
-        // Of infinities, exp(x - largest) would be NaN.
+        // An infinite largest element would make exp(x - largest) NaN.
         const float largest = clamp(sum, -3.0e38, 3.0e38);
         sum = 0.0;
         for (uint i = from + member; i < end; i += TEAM)

@@ -21,7 +21,7 @@ layout(constant_id = 14) const uint REDUCED1 = 1;
 layout(constant_id = 15) const uint STRIDE0 = 1;
 layout(constant_id = 16) const uint STRIDE1 = 1;
 layout(constant_id = 17) const uint STRIDE2 = 1;
-layout(constant_id = 18) const uint CHANNELS = 1;  // of the input
+layout(constant_id = 18) const uint CHANNELS = 1;  // channels of the input
 layout(constant_id = 19) const uint ACROSS = 0;    // channels are reduced, too
 layout(constant_id = 20) const uint PIXELS = 1;     // H · W of the input
 layout(constant_id = 21) const uint OUT_PIXELS = 1; // and of the output
@@ -69,7 +69,7 @@ vec4 result_of(uint index, uint member)
         sum = combine_channels(extreme, combine_team(extreme, sum));
         if (REDUCTION != LOG_SUM_EXP)
             return sum;
-        // Of infinities, exp(x - largest) would be NaN.
+        // An infinite largest element would make exp(x - largest) NaN.
         largest = clamp(sum, -3.0e38, 3.0e38);
         sum = vec4(0.0);
         for (uint i = member; i < COUNT; i += TEAM)
@@ -95,7 +95,7 @@ void main()
     vec4 v = result_of(min(index, RESULTS - 1), member);
     if (member != 0 || index >= RESULTS)
         return;
-    // What fills up the last pack stays zero.
+    // Channels past the last one stay zero.
     const bvec4 none = ACROSS != 0 ? bvec4(false, true, true, true)
                                    : missing(index / OUT_PIXELS % PACKS);
     result[index] = pack(mix(v, vec4(0.0), none));

@@ -12,10 +12,11 @@ layout(constant_id = 4) const uint CHANNELS = 1;
 layout(constant_id = 5) const uint PIXELS = 1; // H · W
 layout(constant_id = 6) const uint CHANNEL_STRIDE = 1;
 layout(constant_id = 7) const uint PIXEL_STRIDE = 1;
-layout(constant_id = 8) const uint GROUP_STRIDE = 1; // of four channels
+// elements from one group of four channels to the next
+layout(constant_id = 8) const uint GROUP_STRIDE = 1;
 layout(constant_id = 9) const uint IMAGE_STRIDE = 1;
 layout(constant_id = 10) const uint HALF = 0; // the linear side is float16
-layout(constant_id = 11) const uint COUNT = 1; // of elements
+layout(constant_id = 11) const uint COUNT = 1; // elements in all
 
 layout(std430, set = 0, binding = 0) readonly buffer PlainIn { uint plain[]; };
 layout(std430, set = 0, binding = 1) readonly buffer PacksIn { PACK packs[]; };

@@ -8,7 +8,7 @@
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 3) const uint TYPE = 0;
 layout(constant_id = 4) const uint COUNT = 1;
-layout(constant_id = 5) const uint LENGTH = 1; // of the axis
+layout(constant_id = 5) const uint LENGTH = 1; // elements along the axis
 layout(constant_id = 6) const uint INNER = 1;
 LINEAR_IN(0, x)
 LINEAR_IN(1, log_sum)

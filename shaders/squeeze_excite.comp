@@ -10,7 +10,7 @@
 
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 3) const uint PIXELS = 1;
-layout(constant_id = 4) const uint PIXELS2 = 0; // of the second tensor, 0: none
+layout(constant_id = 4) const uint PIXELS2 = 0; // pixels of the second tensor, 0: none
 layout(constant_id = 5) const uint IN_PACKS = 1;
 layout(constant_id = 6) const uint MIDDLE = 1;  // outputs of the first layer, 0: no such layer
 layout(constant_id = 7) const uint OUT_PACKS = 1;

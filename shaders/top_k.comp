@@ -6,14 +6,14 @@
 // and that is its place.
 #include "common/linear.glsl"
 layout(constant_id = 3) const uint TYPE = 0;
-layout(constant_id = 4) const uint LENGTH = 1; // of rows of x
+layout(constant_id = 4) const uint LENGTH = 1; // elements of a row of x
 layout(constant_id = 5) const uint INNER = 1;
 layout(constant_id = 6) const uint ROWS = 1;
 layout(constant_id = 7) const uint SMALLEST = 0;
 layout(constant_id = 8) const uint LISTED = 0;     // candidates are in `list`, else all
-layout(constant_id = 9) const uint CANDIDATES = 1; // of each row
-layout(constant_id = 10) const uint PART = 1;      // of the candidates
-layout(constant_id = 11) const uint KEPT = 1;      // of each part
+layout(constant_id = 9) const uint CANDIDATES = 1; // candidates of each row
+layout(constant_id = 10) const uint PART = 1;      // candidates of a part
+layout(constant_id = 11) const uint KEPT = 1;      // results that each part keeps
 layout(constant_id = 12) const uint LAST = 1;      // one part: the result, as x lies
 LINEAR_IN(0, x)
 layout(std430, set = 0, binding = 1) readonly buffer List { uint list[]; };

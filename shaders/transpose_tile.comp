@@ -5,7 +5,7 @@
 // neighbours read and write neighbours. A workgroup has TILE × TILE / 4
 // invocations and takes a tile of TILE × TILE.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(constant_id = 3) const uint ROWS = 1;    // of the input
+layout(constant_id = 3) const uint ROWS = 1;    // rows of the input
 layout(constant_id = 4) const uint COLUMNS = 1;
 layout(constant_id = 5) const uint BATCHES = 1;
 

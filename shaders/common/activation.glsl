@@ -27,7 +27,7 @@ layout(constant_id = 57) const float STAGE5_A = 0.0;
 layout(constant_id = 58) const float STAGE5_B = 0.0;
 
 #ifdef TDL_STAGE_OPERANDS
-vec4 stage_operand(uint slot); // what else a stage reads
+vec4 stage_operand(uint slot); // further operand of a stage, from the kernel
 #endif
 
 vec4 run_stage(uint function, vec4 x, float a, float b)

@@ -19,7 +19,7 @@ const uint READ_PACKS = IN_PACKS + JOINED;
 const uint OTHER_SIZE = LOW_W != IN_W ? 1 : LOW_H != IN_H ? 1 : 0;
 const uint RESAMPLED = PRE == 2 ? 1 : JOINED != 0 ? OTHER_SIZE : 0;
 
-// Where in `low` a pixel of `x` lies.
+// Place of a pixel of `x` among the pixels of `low`.
 bilinear low_near(uint pixel)
 {
     return bilinear_at(COORDINATES, uvec2(pixel % IN_W, pixel / IN_W), uvec2(LOW_W, LOW_H),

@@ -15,10 +15,10 @@ layout(push_constant) uniform Push {
     uint source_size;
     uint mask_size;
     float mask_scale, mask_offset;
-    float opacity;       // of a mask: the value of foreground
-    uint blur_size;      // of the blurred picture, as source_size
+    float opacity;       // value of foreground in a mask
+    uint blur_size;      // size of the blurred picture, packed as source_size
     float blur_step;     // blurred pixels per frame pixel
-    float blur_share;    // of the blurred picture in the background, or of light
+    float blur_share;    // share of the blurred picture, or of the light, in the background
 } push;
 
 #include "frame_blend.glsl"

@@ -228,7 +228,7 @@ void filter_source(vec2 centre, vec2 next, vec2 scale, ivec2 low, ivec2 high, bo
     filter_chroma(cx, cy, codes[1], codes[2]);
 }
 
-// What the edge refinement takes as its guide, 0…1.
+// Guide of the edge refinement, 0…1.
 vec4 guide_of(vec4 codes[3])
 {
     if (FORMAT_HAS(SOURCE, T_RGB))

@@ -13,15 +13,15 @@
 // Few invocations that each do much, for a CPU; else many that do little.
 layout(constant_id = 10) const bool FEW = false;
 
-// What a kernel has to know of a format: SOURCE and TARGET are words of these.
-const uint T_RGB = 1u << 0;         // else Y, or Y Cb Cr
+// Traits of a format; SOURCE and TARGET are words of these.
+const uint T_RGB = 1u << 0;         // RGB; without it Y, or Y Cb Cr
 const uint T_BYTES3 = 1u << 1;      // RGB, a pixel is three bytes, else four
 const uint T_PAIRED = 1u << 2;      // two Y, Cb and Cr in a word, else planes of their own
-const uint T_LUMA_SECOND = 1u << 3; // of such a word's bytes, Y are 1 and 3
+const uint T_LUMA_SECOND = 1u << 3; // Y are bytes 1 and 3 of a T_PAIRED word
 const uint T_CHROMA = 1u << 4;      // there is Cb and Cr
-const uint T_MIXED = 1u << 5;       // they share a plane
+const uint T_MIXED = 1u << 5;       // Cb and Cr share a plane
 const uint T_CR_FIRST = 1u << 6;    // in it, or of their two planes in memory
-const uint T_HALF_X = 1u << 7;      // of them, one for two columns
+const uint T_HALF_X = 1u << 7;      // one chroma sample for two columns
 const uint T_HALF_Y = 1u << 8;      // and for two rows
 const uint T_WIDE = 1u << 9;        // a sample is 16 bits
 const uint T_ALPHA = 1u << 10;

@@ -10,7 +10,7 @@
 #define FRAME_LIGHT_GLSL
 #include "frame_spill.glsl"
 
-// Which of the small pictures it is, from 1 on; 0: there is no light.
+// Number of the small picture that is read, from 1 on; 0: there is no light.
 layout(constant_id = 12) const uint LIGHT = 0u;
 
 void wrap_light(uint x, uint y, inout Block block)

@@ -28,7 +28,7 @@ vec2 coefficients_at(uint x, uint y, uvec2 size)
     return unpack_coefficients(coefficients[min(y, size.y - 1u) * size.x + min(x, size.x - 1u)]);
 }
 
-// Where pixel centre x of `from` pixels lies among the pixel centres of `to`.
+// Position of pixel centre x of `from` pixels among the pixel centres of `to`.
 float mask_position(uint x, uint from, uint to)
 {
     return clamp((float(x) + 0.5) * (float(to) / float(from)) - 0.5, 0.0, float(to - 1u));

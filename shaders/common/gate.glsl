@@ -3,9 +3,10 @@
 // workgroup computes it anew, from means of parts of one or two tensors, by one or two
 // fully connected layers. Sums are added in a fixed order. Behind common/storage.glsl,
 // common/activation.glsl and the workgroup's size.
-layout(constant_id = 3) const uint GATE_PACKS = 0; // of the first tensor; 0: read the gate
-layout(constant_id = 4) const uint GATE_PARTS = 1; // its pixels
-layout(constant_id = 5) const uint GATE_PACKS2 = 0; // of the second, or 0
+// packs of the first tensor; 0: the gate is read, not computed
+layout(constant_id = 3) const uint GATE_PACKS = 0;
+layout(constant_id = 4) const uint GATE_PARTS = 1; // values that make each mean of the first tensor
+layout(constant_id = 5) const uint GATE_PACKS2 = 0; // packs of the second tensor, or 0
 layout(constant_id = 6) const uint GATE_PARTS2 = 1;
 layout(constant_id = 7) const uint GATE_MIDDLE = 0; // packs between two layers; 0: one layer
 layout(constant_id = 8) const uint GATE_OUT = 1;
@@ -50,8 +51,8 @@ shared vec4 gate_mean[GATE_INSIDE ? GATE_READ : 1];
 shared vec4 gate_hidden[GATE_OUT1];
 shared vec4 gate_value[GATE_INSIDE ? GATE_OUT : 1];
 
-// What member `member` of a team adds of `parts` values from `base` on, by pieces of 8,
-// so that as many loads are under way at once.
+// Sums the share of member `member` of a team: every team-th of `parts` values from `base` on.
+// Pieces of 8 keep as many loads in flight.
 #define GATE_SUM(tensor, base, parts, member, sum)                                             \
     [[dont_unroll]] for (uint i = member; i < parts; i += GATE_TEAM0 * 8) {                    \
         vec4 piece[8];                                                                         \
@@ -88,7 +89,7 @@ void gate_means(uint image)
     barrier();
 }
 
-// What one pack adds to output pack `o` of a layer from `base` on.
+// Product of one pack with the weights of output pack `o` of a layer from `base` on.
 vec4 gate_product(vec4 v, uint base, uint k, uint packs, uint o)
 {
     uint at = base + k * 4 * packs + o;
@@ -117,7 +118,7 @@ vec4 gate_product(vec4 v, uint base, uint k, uint packs, uint o)
     }                                                                                          \
     barrier();
 
-// Where one turn is enough, weights are read ahead of all that waits for means.
+// A team that finishes in one turn reads its weights early, before it waits for the means.
 const uint GATE_HELD1 = GATE_LEAST(GATE_SHARE1, 4);
 const uint GATE_HELD2 = GATE_LEAST(GATE_SHARE2, 4);
 vec4 gate_ahead1[GATE_HELD1 * 4 + 1];

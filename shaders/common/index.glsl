@@ -2,8 +2,8 @@
 // Indices of gather and its like: int32, uint32 or int64, at binding 1.
 layout(std430, set = 0, binding = 1) readonly buffer Indices { uint indices[]; };
 
-// Where index `i` points among `length`: negative ones count from the end,
-// what is out of range after that is clamped. `type` is enum tdl_dtype.
+// Index `i` among `length`: negative ones count from the end, larger ones are clamped. `type` is
+// enum tdl_dtype.
 uint index_at(uint type, uint i, uint length)
 {
     const uint INT32 = 2, INT64 = 6;
@@ -12,7 +12,7 @@ uint index_at(uint type, uint i, uint length)
     if (type == INT64) {
         uint high = indices[2 * i + 1];
         negative = int(high) < 0;
-        // What does not fit into 32 bits is past either end.
+        // Indices that do not fit into 32 bits are clamped to either end.
         if (high != (negative ? 0xffffffffu : 0u))
             return negative ? 0 : length - 1;
     }

@@ -2,7 +2,7 @@
 // What the kernels of gemm and matmul share: matrices by strides, in elements,
 // and up to four dimensions of a batch.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(constant_id = 3) const uint TYPE = 0;     // of a, b and c
+layout(constant_id = 3) const uint TYPE = 0;     // data type of a, b and c
 layout(constant_id = 4) const uint OUT_TYPE = 0;
 layout(constant_id = 5) const uint M = 1;
 layout(constant_id = 6) const uint N = 1;

@@ -5,7 +5,7 @@
 // first MEANS_WRITERS invocations write pixels.
 layout(std430, set = 0, binding = 6) writeonly buffer Means { PACK means[]; };
 shared vec4 partial[MEANS != 0 ? gl_WorkGroupSize.x * MEANS_PACKS : 1];
-vec4 total[MEANS_PACKS]; // of what the invocation wrote
+vec4 total[MEANS_PACKS]; // sums of the values that this invocation wrote
 
 // The writers are so many that each of a team adds up EACH.
 const uint MEANS_TEAM = MEANS_WRITERS >= 16 ? 16 : 1;

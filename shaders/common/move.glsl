@@ -9,7 +9,7 @@
 //     MOVE_PARTS                  // defines main()
 #include "linear.glsl"
 layout(constant_id = 3) const uint SIZE = 4;
-layout(constant_id = 4) const uint PARTS = 1; // of an element
+layout(constant_id = 4) const uint PARTS = 1; // parts of an element
 layout(constant_id = 5) const uint COUNT = 1; // parts of the output
 const uint PER_WORD = 4 / SIZE;
 

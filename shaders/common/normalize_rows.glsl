@@ -14,7 +14,7 @@ layout(constant_id = 11) const uint SIZE3 = 1;
 layout(constant_id = 12) const uint SIZE4 = 1;
 layout(constant_id = 13) const uint SIZE5 = 1;
 
-// Where `i` leads that counts along the dimensions of `mask`.
+// Offset of element `i`, which counts along the dimensions of `mask`.
 uint place(uint mask, uint i)
 {
     uint at = 0, stride = 1;

@@ -13,7 +13,7 @@ layout(constant_id = 6) const uint COUNT = 1; // elements of a result
 const uint MEAN = 0, SUM = 1, MAX = 2, MIN = 3, PRODUCT = 4, L1 = 5, L2 = 6, SUM_SQUARE = 7,
            LOG_SUM = 8, LOG_SUM_EXP = 9;
 
-const uint TEAMS = gl_WorkGroupSize.x / TEAM; // of a workgroup
+const uint TEAMS = gl_WorkGroupSize.x / TEAM; // teams of a workgroup
 
 uint member_of_invocation()
 {
@@ -23,8 +23,8 @@ uint team_of_invocation()
 {
     return NEIGHBOURS != 0 ? gl_LocalInvocationID.x / TEAM : gl_LocalInvocationID.x % TEAMS;
 }
-// Of the whole dispatch, whose groups are in two dimensions since there may be
-// more than one has room for.
+// Index of the team in the dispatch. Its groups are in two dimensions, since one dimension may be
+// too short for all of them.
 uint team_of_dispatch()
 {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
@@ -59,8 +59,7 @@ ELEMENT before(ELEMENT v)
 
 shared ELEMENT partial[gl_WorkGroupSize.x];
 
-// What the members of each team have, combined in a fixed order; the same for
-// all of them.
+// Combines the values of a team's members in a fixed order; each member gets the same result.
 ELEMENT combine_team(uint reduction, ELEMENT v)
 {
     if (TEAM == 1)

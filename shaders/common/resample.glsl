@@ -15,7 +15,7 @@ float source_coordinate(uint kind, uint x, uint in_size, uint out_size)
 }
 
 struct bilinear {
-    uvec4 index;  // of the four neighbours in a row-major image
+    uvec4 index;  // the four neighbours in a row-major image
     vec4 weight;
 };
 

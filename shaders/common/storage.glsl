@@ -26,7 +26,7 @@ vec4 unpack(vec4 v) { return v; }
 vec4 pack(vec4 v) { return v; }
 #endif
 
-// What fills up the last pack of an output's channels is zero, always.
+// Zeroes the channels past an output's last one, as every reader of packs expects.
 vec4 filled_up(vec4 v, bool is_last, uint last_channels)
 {
     if (last_channels < 4 && is_last)

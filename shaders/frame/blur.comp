@@ -13,7 +13,7 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 8) const uint PASS = 0u;
 const bool LAST = PASS > 0u; // vertical, else horizontal
 const bool BYTES = PASS > 1u;
-layout(constant_id = 12) const uint LIGHT = 0u; // which picture, from 1 on
+layout(constant_id = 12) const uint LIGHT = 0u; // number of the picture, from 1 on
 
 layout(push_constant) uniform Push {
     uint size;

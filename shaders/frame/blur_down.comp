@@ -26,10 +26,10 @@ layout(constant_id = 8) const bool BOTH = false; // the foreground, too
 // Colour · weight and weight, as halves; of the foreground behind.
 layout(std430, set = 0, binding = 3) restrict writeonly buffer Sums { uvec2 sums[]; };
 
-// So little that it only matters where there is no background at all.
+// Small enough to matter only where there is no background at all.
 const float LEAST_WEIGHT = 1.0 / 8192.0;
 
-// Of background and of foreground.
+// Weights of background and of foreground.
 vec2 weights_at(uint x, uint y, uvec2 frame, float guide)
 {
     const float mask = middle_mask(x, y, frame, guide);

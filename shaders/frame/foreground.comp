@@ -10,12 +10,12 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 layout(push_constant) uniform Push {
     vec4 matrix[3];      // rows: differences of the tensors' channels → shares
-    float scale[3], offset[3]; // of the picture's channels to 0…1
+    float scale[3], offset[3]; // map the picture's channels to 0…1
     uvec2 foreground, picture; // words from pixel to pixel, and from channel to channel: 0
                                // where the channels are halves
-    uint mask_size;      // of the part that covers the frame
+    uint mask_size;      // size of the part that covers the frame
     uint tensor_size;
-    int part_x, part_y;  // where that part begins
+    int part_x, part_y;  // corner of that part
 } push;
 
 layout(std430, set = 0, binding = 0) restrict readonly buffer Foreground { uint foreground[]; };

@@ -8,7 +8,7 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(push_constant) uniform Push {
     vec4 matrix[3];      // rows: R, G, B of 0…1 → target codes
     uvec4 source, target;
-    uint source_size;    // of the target, too
+    uint source_size;    // size of source and target
     uint tensor_width;
     uint crop_origin;    // x | y << 16
     uint crop_size;
@@ -44,7 +44,7 @@ vec4 tensor_pixel(uint x, uint y)
         if (CHANNELS == 4u)
             v.w = tensor[CHANNELS * i + 3u];
     }
-    if (CHANNELS == 4u) { // what is clear has no colour to mix
+    if (CHANNELS == 4u) { // premultiply: a transparent pixel has no colour to mix
         v.w = clamp(v.w, 0.0, 1.0);
         v.xyz *= v.w;
     }

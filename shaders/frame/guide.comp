@@ -23,8 +23,8 @@ layout(push_constant) uniform Push {
     uint mask_size;
     float keep;     // weight of the mask before
     uint flags;
-    uint tensor_size; // of the mask as it comes, and where its part that covers the
-    int part_x, part_y; // frame begins
+    uint tensor_size; // size of the mask as the network makes it
+    int part_x, part_y; // corner of its part that covers the frame
 } push;
 
 #include "../common/frame_filter.glsl"

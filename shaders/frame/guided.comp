@@ -34,8 +34,8 @@ const int WINDOW = 2 * RADIUS + 1;
 // A variance of the mask that is as good as none.
 const float LEAST = 1e-4;
 
-// What is summed over a window, for each of ACROSS pixels: guide, mask, their product,
-// the guide's square, and the mask's; or a and b.
+// Sums over a window, for each of ACROSS pixels: guide, mask, their product, the squares of guide
+// and of mask; in the second pass a and b.
 struct Sums {
     vec4 pixel[4];
     float square[4];

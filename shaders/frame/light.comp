@@ -7,14 +7,14 @@
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 layout(push_constant) uniform Push {
-    vec4 color;          // of the background in the target's codes; w: alpha
+    vec4 color;          // background colour in the target's codes; w: alpha
     uvec4 source;
     uint source_size;
     uint mask_size;
     float mask_scale, mask_offset;
     uint blur_size;
     uint factor;
-    float luma_scale, luma_offset; // of the target's luma of 0…TARGET_MAX to 0…1
+    float luma_scale, luma_offset; // map the target's luma of 0…TARGET_MAX to 0…1
     uint first;          // sum
 } push;
 
@@ -35,7 +35,7 @@ float luma_of(vec3 color)
     return clamp(luma * push.luma_scale + push.luma_offset, 0.0, 1.0);
 }
 
-// Of the block at (x, y), added up over its pixels.
+// Sum over the pixels of the block at (x, y).
 vec4 block_light(uint x, uint y, uvec2 frame)
 {
     vec4 inside, below, guide[2];

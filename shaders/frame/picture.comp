@@ -9,9 +9,9 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(push_constant) uniform Push {
     vec4 matrix[3];      // rows: picture's codes → target codes
     uvec4 source, target;
-    uint source_size;    // of the picture
+    uint source_size;    // size of the picture
     uint target_size;
-    float origin[2];     // where the target's corner lies, in picture pixels
+    float origin[2];     // position of the target's corner, in picture pixels
     float step_x, step_y; // picture pixels per target pixel
     float color[4];      // in the picture's codes, and alpha
 } push;

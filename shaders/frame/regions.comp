@@ -29,7 +29,7 @@ layout(push_constant) uniform Push {
     // The lowest value of a hole that begins to be closed, and of one that is
     // closed wholly; both 65535 where none is.
     uint doubt;
-    // What is below is not looked at, and a hole that touches it is none.
+    // Pixels below this value belong to no region, and a hole that touches one is no hole.
     uint least_value;
     uint least_area; // px: smaller regions go
     uint kind;       // 0: holes, 1: islands
@@ -49,7 +49,7 @@ struct Strip {
     uvec2 pixel, size;
     uint at;     // the first pixel
     uint count;  // pixels
-    uint word;   // its bits
+    uint word;   // index of its word in `bits`
     uint words;  // per row
 };
 

@@ -13,7 +13,7 @@ layout(push_constant) uniform Push {
     uint crop_size;
     uint tensor_size;
     float scale[3], bias[3];
-    uint inside_origin;  // of the tensor
+    uint inside_origin;  // corner of the part inside of the tensor
     uint inside_size;
     float pad;
     uint bilinear;       // the narrowest triangle, however far the frame is shrunk
