@@ -127,7 +127,8 @@ gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_reload_res
     if (!self->on_ladder || infer->choice.rung != self->ladder.wanted ||
         infer->choice.rung == self->ladder.at) /* a property was set */
         return TRUE;
-    if (!self->session->usage.cost.network) /* else those of before it was loaded */
+    /* no measurement yet; a later one would include the load itself */
+    if (!self->session->usage.cost.network)
         gst_tdl_session_measure(self->session);
     gst_tdl_session_strain(self->session, &self->active, FALSE, &strain);
     admits = gst_tdl_ladder_admits(&self->ladder, infer->choice.rung, infer->network_ns, &strain);

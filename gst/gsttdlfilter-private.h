@@ -29,9 +29,9 @@ struct _GstTdlFilter {
 #define GST_TDL_NOT_FITTED -1  /* … and none yet */
     GstPadChainFunction chain; /* the base class's */
 
-    struct gst_tdl_ladder ladder; /* of model=auto, where */
+    struct gst_tdl_ladder ladder; /* used by model=auto, if */
     gboolean on_ladder;           /* … that is so */
-    guint try_serial;             /* of the request for the rung that is tried */
+    guint try_serial;             /* serial of the request for the rung that is tried */
 
     gint late; /* by QoS events, since it was looked at; atomic */
 
@@ -39,19 +39,19 @@ struct _GstTdlFilter {
      * stop, when nothing streams. */
     struct gst_tdl_settings settings;
     struct gst_tdl_live active;
-    gboolean hinted;    /* of caps that do not meet, since the last start: by a message */
+    gboolean hinted;    /* a message has said, since the last start, that the caps do not meet */
     gboolean refused;   /* … by an error */
     gboolean streaming; /* `active` follows the frames, not the properties */
     struct gst_tdl_session *session;
     struct gst_tdl_reload reload;
-    enum gst_tdl_output output; /* of the session's network, */
+    enum gst_tdl_output output; /* kind of output of the session's network, */
     struct gst_tdl_scale scale; /* … and how a picture's size grows by it */
     struct gst_tdl_abilities abilities;
     GstClockTime latency;
     struct gst_tdl_stats stats;
     const gchar *import_path, *export_path;
 
-    struct gst_tdl_vulkan vulkan;         /* what the neighbours share; has a lock of its own */
+    struct gst_tdl_vulkan vulkan; /* device shared with the neighbours; has a lock of its own */
     struct gst_tdl_first_load first_load; /* compiles the first network; likewise */
     struct gst_tdl_batch_slot batch_slot; /* among streams that share the network; likewise */
 };
@@ -62,17 +62,17 @@ void gst_tdl_filter_tell_paths(GstTdlFilter *self, const gchar *import, const gc
 /* Work with the settings of now, but for a mode whose network is still to come: what was
  * shown is shown until then, unless the mode is to hide it. Call with the object lock held. */
 void gst_tdl_filter_adopt(GstTdlFilter *self);
-/* Of the network that the session has now. Call with the object lock held. */
+/* Take over kind, scale and abilities of the session's network. Call with the object lock held. */
 void gst_tdl_filter_note_output(GstTdlFilter *self);
 
 /* Judge the load, which changes the model or the interval. With every frame; streaming thread,
  * as the next two (gsttdlauto.c). */
 void gst_tdl_auto_weigh(GstTdlFilter *self);
-/* Whether a network that was loaded is to take over. */
+/* TRUE if the network that was loaded is to take over. */
 gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_reload_result *loaded);
-/* It has. */
+/* The network has taken over. */
 void gst_tdl_auto_took(GstTdlFilter *self);
-/* It could not be loaded. */
+/* The network with this serial could not be loaded. */
 void gst_tdl_auto_failed(GstTdlFilter *self, guint serial);
 
 /* The virtual functions for frames and events, and the sink pad's function

@@ -30,7 +30,7 @@ GST_ELEMENT_REGISTER_DEFINE(tdlfilter, "tdlfilter", GST_RANK_NONE, GST_TYPE_TDL_
 
 /* -------------------------------------------------------------- properties */
 
-static guint first_own_property; /* of enum gst_tdl_report_property */
+static guint first_own_property; /* id of the first of enum gst_tdl_report_property */
 
 void gst_tdl_filter_adopt(GstTdlFilter *self)
 {
@@ -185,8 +185,8 @@ void gst_tdl_filter_note_output(GstTdlFilter *self)
     self->scale = self->session->infer->model->scale;
 }
 
-/* Of the device, each of which takes its time when it is opened; 0: all. A stream is on one,
- * and the network of freshest on another. */
+/* Queues to open on the device; 0: all. Each one takes time to open. A stream needs one, and
+ * latency-mode=freshest another for its network. */
 static guint count_queues(const struct gst_tdl_live *live)
 {
     if (gst_tdl_device_expects_several() || live->batch_size != 1)
@@ -322,7 +322,7 @@ static GstStateChangeReturn gst_tdl_filter_change_state(GstElement *element,
         gst_tdl_first_load_cancel(&self->first_load);
         gst_tdl_batch_slot_set_flushing(&self->batch_slot, TRUE);
         GST_OBJECT_LOCK(self);
-        session = self->session; /* which goes in this thread */
+        session = self->session; /* stop() clears self->session in this thread only */
         GST_OBJECT_UNLOCK(self);
         if (session)
             gst_tdl_flight_abort(&session->flight);

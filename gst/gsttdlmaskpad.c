@@ -48,7 +48,7 @@ void gst_tdl_mask_pad_install(GstElementClass *klass)
 
 /* ------------------------------------------------------- what the pad is asked */
 
-/* But for caps, the answers are those of the frames' own pad. */
+/* Queries are answered as on the source pad, except for caps. */
 static gboolean on_query(GstPad *pad, GstObject *parent, GstQuery *query)
 {
     GstBaseTransform *base = GST_BASE_TRANSFORM(parent);

@@ -24,14 +24,14 @@ struct gst_tdl_mask_pad {
     GstBaseTransform *base; /* borrowed: whose it is */
     /* Guarded by the object lock. */
     GstPad *pad;  /* NULL: not asked for */
-    guint serial; /* of the request */
+    guint serial; /* counts requests of the pad */
 
     /* Streaming thread. */
     guint known;                              /* the request that the rest is about; 0: none */
     gboolean started, negotiated, in_segment; /* the pad has been told so */
     struct gst_tdl_video video;
     GstBufferPool *pool;
-    GstFlowReturn flow; /* of its last push */
+    GstFlowReturn flow; /* result of its last push */
 };
 
 void gst_tdl_mask_pad_init(struct gst_tdl_mask_pad *mask, GstBaseTransform *base);
@@ -50,7 +50,7 @@ void gst_tdl_mask_pad_stop(struct gst_tdl_mask_pad *mask);
 void gst_tdl_mask_pad_event(struct gst_tdl_mask_pad *mask, const struct gst_tdl_session *session,
                             GstEvent *event);
 
-/* Whether the pad is there. Any thread. */
+/* TRUE if the pad was requested. Any thread. */
 gboolean gst_tdl_mask_pad_exists(struct gst_tdl_mask_pad *mask);
 
 /* A buffer for the mask of a frame of `in`, with the times of `input`; NULL when
@@ -62,8 +62,8 @@ GstBuffer *gst_tdl_mask_pad_begin(struct gst_tdl_mask_pad *mask, struct gst_tdl_
 /* Push the composed mask; takes it. */
 void gst_tdl_mask_pad_push(struct gst_tdl_mask_pad *mask, GstBuffer *buffer);
 
-/* What upstream is told when the frame's own pad has returned `flow`: it goes on
- * while one of the pads is wanted, as GstFlowCombiner has it. */
+/* Flow for upstream when the source pad has returned `flow`: the stream goes on while one pad is
+ * wanted, as with GstFlowCombiner. */
 GstFlowReturn gst_tdl_mask_pad_combine(const struct gst_tdl_mask_pad *mask, GstFlowReturn flow);
 
 #endif

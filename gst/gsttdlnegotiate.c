@@ -51,7 +51,7 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
     GstCaps *result, *both;
     gboolean grows, known;
 
-    /* What can be shown follows from the model. */
+    /* The model decides which caps are possible, so its load is awaited. */
     known = gst_tdl_first_load_wait_model(&self->first_load, -1) == GST_FLOW_OK;
     GST_OBJECT_LOCK(self); /* the tilings are the session's */
     grows = self->active.mode == GST_TDL_MODE_PICTURE;
@@ -156,8 +156,8 @@ static gboolean get_unit_size(GstBaseTransform *base, GstCaps *caps, gsize *size
     return TRUE;
 }
 
-/* What upstream writes goes straight to the GPU. In passthrough it goes
- * downstream, which may know nothing of padded rows and crops: that answers. */
+/* Upstream is offered our pool, whose memory the GPU reads in place. In passthrough the buffers go
+ * downstream, which may not support padded rows and crops: downstream answers. */
 static gboolean propose_allocation(GstBaseTransform *base, GstQuery *decide_query, GstQuery *query)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
@@ -202,8 +202,7 @@ static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
     return TRUE;
 }
 
-/* Where the output has the input's size, what is said of the picture stays true, but for
- * the crop that made it. */
+/* Metadata stays valid where the output has the input's size; only the crop does not. */
 static gboolean transform_meta(GstBaseTransform *base, GstBuffer *output, GstMeta *meta,
                                GstBuffer *input)
 {
@@ -222,8 +221,8 @@ static gboolean transform_meta(GstBaseTransform *base, GstBuffer *output, GstMet
            !gst_tdl_video_is_part(&self->in, input, &whole, &part);
 }
 
-/* Who asks with what it has, before there were any caps, ends when nothing is left of it.
- * Asked for something else than pictures, we are not meant. */
+/* An upstream element that asks with its own caps, before any are set, stops at an empty answer:
+ * that is explained as an error. Queries for other media are not explained. */
 static void explain_answer(GstTdlFilter *self, GstQuery *query)
 {
     GstBaseTransform *base = GST_BASE_TRANSFORM(self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the element tells: how frames come and go, in properties, and once a side
- * when they leave the zero-copy path. */
+/* Reports of the element: read-only properties, and one warning a side when frames leave the
+ * zero-copy path. */
 #ifndef GST_TDL_REPORT_H
 #define GST_TDL_REPORT_H
 

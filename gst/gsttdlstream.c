@@ -162,7 +162,8 @@ static gboolean take_infer(GstTdlFilter *self, struct gst_tdl_infer *infer)
     return TRUE;
 }
 
-/* What was loaded meanwhile, before caps are agreed on, as these may follow from it. */
+/* Takes networks and pictures that were loaded. This comes before negotiation, as caps may follow
+ * from the network. */
 static void take_loaded(GstTdlFilter *self)
 {
     struct gst_tdl_reload_result loaded = gst_tdl_reload_take(&self->reload);
@@ -269,7 +270,7 @@ static void choose_overlap(GstTdlFilter *self)
         gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
 }
 
-/* What presence has seen meanwhile. */
+/* Posts changes that presence has seen. */
 static void tell_presence(GstTdlFilter *self)
 {
     struct gst_tdl_moment since;
@@ -305,7 +306,7 @@ static void note_moment(GstTdlFilter *self, GstBuffer *input)
                           : moment->running + self->session->stream.interval;
 }
 
-/* Where the picture of the caps lies in a buffer. */
+/* Place of the caps' picture in a buffer. */
 static struct gst_tdl_rect place_in(GstTdlFilter *self, GstBuffer *input)
 {
     struct gst_tdl_rect place = { 0, 0, self->in.info.width, self->in.info.height };
@@ -324,7 +325,7 @@ static void begin_masks(GstTdlFilter *self, GstBuffer *input, struct gst_tdl_mas
         gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in, input, error);
 }
 
-/* They are submitted. `frame` goes downstream. */
+/* The masks are submitted: they go to their pad, or with `frame` downstream. */
 static void end_masks(GstTdlFilter *self, GstBuffer *input, GstBuffer *frame, gboolean passes,
                       struct gst_tdl_masks *masks)
 {
@@ -365,7 +366,7 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
         flow = wait_for_network(self);
     if (flow == GST_FLOW_OK && !error && wanted)
         flow = fit(self);
-    /* Of the size that the network has now. */
+    /* Labels have the size of the network that is in use now. */
     if (flow == GST_FLOW_OK && !error)
         gst_tdl_meta_begin(&self->meta, self->session, &self->active, &self->in, &masks, &error);
     wanted =
@@ -416,7 +417,7 @@ static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input, GstBuffer *pass
             gst_tdl_meta_wanted(&self->active))
             return pass(self, input, passed);
         if (self->session) {
-            tell_presence(self); /* which forgets what was seen before */
+            tell_presence(self); /* clears what presence saw before */
             gst_tdl_session_publish_load(self->session, NULL);
         }
         return GST_FLOW_OK;

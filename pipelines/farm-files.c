@@ -15,9 +15,9 @@ static GstElementFactory *factory_for(const GstCaps *caps, GstElementFactoryList
     return factory;
 }
 
-/* Whether parsebin is to look into this: into containers alone. The parsers that it puts
- * behind them take the format of the decoders that there are, which need not be that of the
- * container to come, and have no caps yet when their pads are shown. */
+/* Lets parsebin look into containers only. Parsers that it puts behind them take the format of the
+ * installed decoders, which may differ from the container to write, and their pads have no caps
+ * yet. */
 static gboolean is_container(GstElement *parsebin, GstPad *pad, GstCaps *caps, gpointer data)
 {
     GstElementFactory *factory = factory_for(caps, GST_ELEMENT_FACTORY_TYPE_DEMUXER);

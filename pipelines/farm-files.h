@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What farm.c reads from containers. */
+/* Files as farm.c reads them from containers. */
 #ifndef FARM_FILES_H
 #define FARM_FILES_H
 
@@ -18,7 +18,7 @@ struct stream {
  * there is no such stream it ends with an error. */
 void farm_watch(GstElement *pipeline, struct stream *stream);
 
-/* What a file has, also where GStreamer cannot decode it here. */
+/* Contents of a file, also of one that GStreamer cannot decode here. */
 struct recording {
     gboolean pictures, sound;
     char *missing;       /* the decoder for its pictures, in words, or NULL */

@@ -41,7 +41,7 @@ static void set(GstElement *pipeline, const char *name, const char *property, co
     gst_object_unref(element);
 }
 
-/* Where splitmuxsink cuts. */
+/* Prints the start of each fragment that splitmuxsink opens. */
 static void print_start(GstMessage *message)
 {
     const GstStructure *s = gst_message_get_structure(message);
@@ -193,7 +193,7 @@ static gboolean is_complete(const char *file, GstClockTime end, GstClockTime len
     return end != GST_CLOCK_TIME_NONE;
 }
 
-/* Whether the file can be decoded, too: better said now than by every piece. */
+/* Checks that the file can be decoded, so that the error comes once and not from every piece. */
 static gboolean can_be_cut(const char *file, GstClockTime *out_length)
 {
     const struct recording recording = farm_look_at(file);
@@ -276,8 +276,8 @@ static GArray *new_parts(void)
     return parts;
 }
 
-/* Whether an error came, which is printed; waits for a message `until` (none in time is an
- * error, too), or does not wait. */
+/* True after an error, which is printed. With `until` it waits for such a message, and a timeout is
+ * an error, too; with 0 it does not wait. */
 static gboolean broken(GstBus *bus, GstMessageType until)
 {
     GstMessage *message = gst_bus_timed_pop_filtered(bus, until ? PATIENCE_COPYING * GST_SECOND : 0,
@@ -319,7 +319,7 @@ static gboolean begin(GstElement *pipeline, GstAppSink *from, GstBus *bus, const
         GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE, part->end - back);
 }
 
-/* Whether it is one to pass on: headers, which have no time, are so once. */
+/* True if the buffer is to be passed on. Headers have no time, and are passed on once. */
 static gboolean count_in(struct row *row, const struct part *part, const GstBuffer *buffer)
 {
     const gboolean is_frame = GST_BUFFER_PTS_IS_VALID(buffer);
@@ -541,7 +541,7 @@ int main(int argc, char **argv)
     const int words = argc - 2;
     GError *error = NULL;
 
-    prctl(PR_SET_PDEATHSIG, SIGTERM); /* it ends with the script that started it */
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* ends with the script that started it */
     gst_init(NULL, NULL);
     for (guint i = 0; words > 0 && i < G_N_ELEMENTS(steps); i++)
         if (!strcmp(argv[1], steps[i].name) &&

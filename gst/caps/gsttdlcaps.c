@@ -353,7 +353,7 @@ static GstStructure *transform_structure(enum gst_tdl_mode mode, GstPadDirection
     if (!set && (style != to || to == DMA_DRM || to == VULKAN || converts))
         return NULL;
     structure = gst_structure_copy(from);
-    if (converts) /* these fields describe the other format's samples */
+    if (converts) /* colorimetry and chroma-site describe the input format's samples */
         gst_structure_remove_fields(structure, "colorimetry", "chroma-site", NULL);
     if (style == DMA_DRM)
         gst_structure_remove_fields(structure, "format", "drm-format", NULL);

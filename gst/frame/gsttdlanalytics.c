@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What of gsttdlmeta.h needs GStreamer's analytics library. */
+/* Functions of gsttdlmeta.h that need GStreamer's analytics library. */
 #include "gsttdlmeta.h"
 #include "gsttdlregion.h"
 

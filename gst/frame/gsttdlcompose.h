@@ -15,10 +15,10 @@ struct gst_tdl_compose {
     struct tdl_composer *around;
     struct tdl_tensor *nobody;          /* a mask without foreground, of one pixel */
     struct gst_tdl_picture *picture;    /* may be NULL */
-    struct gst_tdl_mask_part mask_part; /* of the next new mask, that covers its frame */
-    struct tdl_compose_more colors;     /* of the foreground: with the next frame */
-    struct gst_tdl_look look;           /* of the model whose masks these are */
-    GstClockTime mask_time;             /* of the frame that brought the last mask, or none */
+    struct gst_tdl_mask_part mask_part; /* part of the next new mask that covers its frame */
+    struct tdl_compose_more colors;     /* colours of the foreground, for the next frame */
+    struct gst_tdl_look look;           /* look of the model that makes these masks */
+    GstClockTime mask_time;             /* time of the frame that brought the last mask, or none */
 };
 
 enum tdl_result gst_tdl_compose_init(struct gst_tdl_compose *compose, struct tdl_context *context);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Whether other streams are there to run the network with. */
+/* TRUE if other streams run the same network, so that runs can be batched. */
 static gboolean is_shared(struct gst_tdl_session *session, const struct gst_tdl_live *live)
 {
     const gchar *why = live->batch_size == 1                            ? "off"
@@ -19,7 +19,7 @@ static gboolean is_shared(struct gst_tdl_session *session, const struct gst_tdl_
     return gst_tdl_batch_slot_take(session->batch_slot, session->infer, live->batch_size, why);
 }
 
-/* Whether the run under way is done, whose mask no frame has used yet. */
+/* Sets `out_finished` if the last run of freshest is done; no frame has used its mask yet. */
 static enum tdl_result look_for_mask(const struct gst_tdl_session *session, gboolean *out_finished)
 {
     const struct gst_tdl_plan_state *state = &session->stream.state;
@@ -78,7 +78,7 @@ static enum tdl_result record_tiles(struct gst_tdl_session *session, struct gst_
                        : r;
 }
 
-/* What a batch has, in the order of its steps. */
+/* Records a batch: its steps, in their order. */
 static enum tdl_result record(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                               const struct gst_tdl_live *live, struct gst_tdl_work *work,
                               guint steps, gboolean new_mask)
@@ -114,7 +114,7 @@ static void note_submitted(struct gst_tdl_session *session, const struct gst_tdl
     gst_tdl_infer_ran(session->infer);
     gst_tdl_load_ran(&session->usage.load, live, session->stream.moment.running);
     session->counts.network_runs++;
-    if (steps & GST_TDL_STEP_TILES) /* whose mask nobody keeps */
+    if (steps & GST_TDL_STEP_TILES) /* tiles leave no mask to keep */
         return;
     session->stream.state.running_point = slot->point;
     gst_tdl_presence_submitted(&session->presence, slot->point);
@@ -207,7 +207,7 @@ static guint64 target_bytes(const struct gst_tdl_target *target)
     return target->buffer ? frame_bytes(&target->video->info) : 0;
 }
 
-/* Of frames in these caps; where they say nothing, what most cameras have. */
+/* Duration of a frame by its caps; without a frame rate there, that of most cameras. */
 static GstClockTime frame_interval(const GstVideoInfo *info)
 {
     if (info->fps_n <= 0 || info->fps_d <= 0)
@@ -244,7 +244,8 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     find_moved_crop(session, &work);
     r = process(session, slot, live, &work);
     gst_tdl_work_release(&work);
-    gst_tdl_presence_submitted(&session->presence, 0); /* what was recorded in vain */
+    /* the presence that was recorded will never be submitted */
+    gst_tdl_presence_submitted(&session->presence, 0);
     /* The element stops, and the frame may lack all or a part. */
     if (r == TDL_ERROR_CANCELED || gst_tdl_flight_is_aborted(&session->flight))
         return FALSE;

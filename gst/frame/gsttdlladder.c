@@ -3,7 +3,7 @@
 
 #define BUSY 0.9 /* shares of a frame's duration: more is too much, … */
 #define ROOM 0.6 /* … and this leaves the neighbours their part */
-#define HOPE 0.5 /* of the least time of a run, which may have been taken under load */
+#define HOPE 0.5 /* share of the shortest run so far, which may have been measured under load */
 #define PATIENCE 30
 #define MOST_PATIENCE 960
 #define SETTLING 2 /* means of two models, and frames late by the change */
@@ -42,8 +42,8 @@ static gboolean fits(const struct gst_tdl_strain *strain, gdouble network, gdoub
            share * strain->duration;
 }
 
-/* Beside what other streams take of the same device. A stream that works stays, though, until it
- * is too much itself, or late: else all of them would give way at once. */
+/* TRUE if the network fits beside the load of other streams. A running stream gives way only when
+ * it is too slow itself, or late; otherwise all streams would give way at once. */
 static gboolean has_room(const struct gst_tdl_strain *strain, gdouble network)
 {
     return fits(strain, network, ROOM - strain->others);

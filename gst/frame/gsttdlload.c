@@ -5,7 +5,7 @@
 #define ROOM 0.7 /* … and this is easily done */
 #define PATIENCE 3
 #define MOST_PATIENCE 60
-#define ROUNDING GST_MSECOND /* of timestamps */
+#define ROUNDING GST_MSECOND /* precision of timestamps */
 
 void gst_tdl_load_init(struct gst_tdl_load *load)
 {
@@ -19,7 +19,7 @@ guint gst_tdl_load_interval(const struct gst_tdl_load *load, const struct gst_td
     return MAX(live->interval, MIN(load->raised, live->max_interval));
 }
 
-/* Else `now` is of other times than the last run. */
+/* FALSE if `now` belongs to other times than the last run. */
 static gboolean follows(const struct gst_tdl_load *load, GstClockTime now)
 {
     return GST_CLOCK_TIME_IS_VALID(load->last_run) && GST_CLOCK_TIME_IS_VALID(now) &&

@@ -14,8 +14,8 @@
 
 /* ns of the device; 0: not known. */
 struct gst_tdl_cost {
-    guint64 picture, network; /* of a run: the one that it takes, and itself */
-    guint64 frame;            /* of a frame beside that */
+    guint64 picture, network; /* cost of a run: of its input picture, and of the network */
+    guint64 frame;            /* cost of a frame without the run */
 };
 
 struct gst_tdl_load {
@@ -29,7 +29,7 @@ struct gst_tdl_load {
 void gst_tdl_load_init(struct gst_tdl_load *load);
 /* Frames from one run to the next. */
 guint gst_tdl_load_interval(const struct gst_tdl_load *load, const struct gst_tdl_live *live);
-/* Whether max-rate lets the network run at the running time `now`. */
+/* TRUE if max-rate lets the network run at the running time `now`. */
 gboolean gst_tdl_load_may_run(const struct gst_tdl_load *load, const struct gst_tdl_live *live,
                               GstClockTime now);
 /* The network runs at `now`, whether or not that was asked. */

@@ -48,7 +48,7 @@ void gst_tdl_meta_name(struct gst_tdl_meta *meta, const gchar *const *names)
     }
 }
 
-/* Of our memory. `caps` may be NULL. */
+/* A pool of our memory. `caps` may be NULL. */
 static GstBufferPool *make_pool(struct gst_tdl_session *session, GstCaps *caps, gsize size)
 {
     GstBufferPool *pool = caps ? gst_tdl_pool_new(session->readback, NULL) : gst_buffer_pool_new();
@@ -83,8 +83,8 @@ static void describe(GstBuffer *mask, GstVideoInfo *info)
     GST_META_FLAG_SET(meta, GST_META_FLAG_POOLED);
 }
 
-/* Of the frame's size, in rows as GStreamer has them without a GstVideoMeta: some readers
- * look at none. */
+/* Labels of the frame's size. Rows have GStreamer's default strides, as some readers ignore
+ * GstVideoMeta. */
 static GstBuffer *begin_labels(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
                                const struct gst_tdl_live *live, const struct gst_tdl_video *in,
                                GError **error)
@@ -140,7 +140,7 @@ static GstBuffer *begin_classes(struct gst_tdl_meta *meta, struct gst_tdl_sessio
     return acquire(meta->classes, shape[2], shape[1], error);
 }
 
-/* Where the network is one whose output is shown itself. */
+/* Attaches the output of a network that is itself shown, such as depth or classes. */
 static void begin_shown(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
                         const struct gst_tdl_live *live, struct gst_tdl_masks *masks,
                         GError **error)

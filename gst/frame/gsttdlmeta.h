@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the network has found, on the frames as GStreamer's standard metadata
- * (GstAnalyticsRelationMeta). The mask is composed in the frame's own batch, at the frame's
- * size, from the mask that the frame itself is composed with: what its readers see is what
- * viewers see. Classes, between which there is nothing, have the network's size. All lies in
- * memory whose mapping waits for the device, so that a frame travels on at once, and nothing
- * is read back for readers that are not there.
+ * Results of the network as GStreamer's standard metadata on frames (GstAnalyticsRelationMeta). The
+ * mask is composed in the frame's own batch, at the frame's size, from the mask that the frame is
+ * composed with: readers see what viewers see. Classes cannot be interpolated and keep the
+ * network's size. Mapping the memory waits for the device, so a frame travels on at once, and
+ * nothing is read back without a reader.
  */
 #ifndef GST_TDL_META_H
 #define GST_TDL_META_H
@@ -14,21 +13,21 @@
 
 /* Streaming thread. Zero-initialise. */
 struct gst_tdl_meta {
-    struct gst_tdl_video video; /* of the labels, */
+    struct gst_tdl_video video; /* format of the labels, */
     GstBufferPool *labels;      /* … whose pool is NULL before the first */
-    guint size[2];              /* of the tensors, width and height; likewise */
+    guint size[2];              /* width and height of the tensors */
     GstBufferPool *tensors;
     GstBuffer *last; /* tensor, of the mask that frames wear; NULL: none */
     guint classes_size[2];
     GstBufferPool *classes;
-    GQuark names[GST_TDL_MAX_COLORS]; /* of the classes */
+    GQuark names[GST_TDL_MAX_COLORS]; /* names of the classes */
 };
 
 /* FALSE with `error`: this build has no such metadata, and the settings want some. Any thread. */
 gboolean gst_tdl_meta_check(const struct gst_tdl_live *live, GError **error);
 /* Give the memory back. */
 void gst_tdl_meta_stop(struct gst_tdl_meta *meta);
-/* Whether the settings want some, and can have it. */
+/* TRUE if the settings want metadata and the element can make it. */
 gboolean gst_tdl_meta_wanted(const struct gst_tdl_live *live);
 
 /* The names of classes from the first one on; those that have none, or an empty one, are
@@ -43,8 +42,8 @@ GstBuffer *gst_tdl_meta_copy(GstBuffer *input);
 void gst_tdl_meta_begin(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
                         const struct gst_tdl_live *live, const struct gst_tdl_video *in,
                         struct gst_tdl_masks *masks, GError **error);
-/* That is submitted: attach it to `frame`, which is writable, and where the picture of `in`
- * lies in that `place`. Takes it out of `masks`. */
+/* The batch is submitted: attaches the metadata to `frame`, which is writable; the picture of `in`
+ * lies at `place` in it. Takes the buffers out of `masks`. */
 void gst_tdl_meta_end(struct gst_tdl_meta *meta, const struct gst_tdl_session *session,
                       const struct gst_tdl_live *live, struct gst_tdl_masks *masks,
                       GstBuffer *frame, const struct gst_tdl_rect *place);

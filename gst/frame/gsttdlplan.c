@@ -13,7 +13,7 @@ gboolean gst_tdl_plan_watches(const struct gst_tdl_live *live, enum gst_tdl_outp
     return live->presence && kind == GST_TDL_OUTPUT_MASK;
 }
 
-/* Whether any picture shows the mask. */
+/* TRUE if any picture shows the mask. */
 static gboolean shows_mask(const struct gst_tdl_live *live,
                            const struct gst_tdl_plan_request *wanted)
 {
@@ -24,7 +24,7 @@ static gboolean shows_mask(const struct gst_tdl_live *live,
     return wanted->mode != GST_TDL_MODE_BLUR || gst_tdl_compose_blur(live, wanted->height) > 0;
 }
 
-/* Whether the frame cannot do with what those before have left. */
+/* TRUE if the frame needs a mask of its own: earlier results do not serve it. */
 static gboolean needs_own_mask(const struct gst_tdl_plan_state *state,
                                const struct gst_tdl_plan_request *wanted, gboolean shown)
 {
@@ -58,7 +58,7 @@ static void plan_exact(struct gst_tdl_plan *plan, gboolean run, gboolean shown)
     plan->after.since_run = 0;
     plan->after.has_mask = shown;
     plan->after.discontinuity = FALSE;
-    plan->after.running = FALSE; /* this mask is newer than any run's before */
+    plan->after.running = FALSE; /* the new mask replaces that of any run before */
 }
 
 static void plan_freshest(struct gst_tdl_plan *plan, const struct gst_tdl_plan_network *runs,
@@ -96,10 +96,11 @@ void gst_tdl_plan_frame(const struct gst_tdl_live *live, const struct gst_tdl_pl
         out_plan->after.since_run = 0;
         return;
     }
-    out_plan->after.has_mask &= shown; /* it would be an old one when one is wanted */
+    out_plan->after.has_mask &= shown; /* the mask would be outdated when one is wanted again */
     out_plan->forgets = !shown && !wanted->tensor && !out_plan->watches;
     due = !out_plan->forgets && (own || is_due(runs, out_plan));
-    /* Where nothing but the picture itself is wanted of a frame, it waits for no older mask. */
+    /* A frame whose picture shows no mask, and of which nothing else is wanted, is one batch: it
+     * waits for no older mask. */
     if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && !own &&
         (shown || wanted->tensor || !framed))
         plan_freshest(out_plan, runs, due);

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is done for a frame, as a pure function of the settings, of what frames before have
- * left, and of what is wanted of this one: which batches, on which queue, with what in them.
+ * Plan of a frame: a pure function of the settings, of the results of earlier frames, and of the
+ * outputs that are wanted. A plan has one or two batches, each with a queue and its steps.
  *
- * exact: one batch a frame, picture → network → composition. The frame is finished when its
- * own mask is.
+ * exact: one batch a frame, picture → network → composition. The frame is finished when its own
+ * mask is.
  *
- * freshest: the composition goes first, with the newest mask that is already finished, and the
- * network's run for this frame behind it in a batch of its own, unless the run before has not
- * finished yet. So a frame never waits for its own mask, nor, where the device has several
- * queues, for any, and a network that is too slow for the frame rate runs on as many frames as
- * it has time for.
+ * freshest: the frame is composed first, with the newest finished mask. The network's run for it
+ * follows in a batch of its own, unless the run before is still going on. So a frame never waits
+ * for its own mask, and on a device with several queues for no mask at all. A network that is too
+ * slow for the frame rate runs on as many frames as it has time for.
  *
- * shared, where other streams are at the model's batcher: exact in two batches, the picture,
- * then the composition, and between the two the run for all of them.
+ * shared, with other streams at the model's batcher: as exact, but in two batches, the picture and
+ * the composition. One run for all streams comes between them.
  *
- * covered, where the modes that hide have no mask of the frame and will get none: all of it is
- * background.
+ * covered, in modes that hide, without a mask of the frame: the whole frame becomes background.
  */
 #ifndef GST_TDL_PLAN_H
 #define GST_TDL_PLAN_H
@@ -31,7 +29,7 @@ enum gst_tdl_picture_kind {
     GST_TDL_PICTURES
 };
 
-/* Of a stream: what the frames before have left. */
+/* State of a stream: results of the frames before. */
 struct gst_tdl_plan_state {
     gboolean discontinuity; /* the next frame does not follow the last one */
     gboolean has_mask;      /* the composer has one to use again */
@@ -42,29 +40,29 @@ struct gst_tdl_plan_state {
 
 /* The network, as far as it decides. */
 struct gst_tdl_plan_network {
-    enum gst_tdl_output kind; /* what its output was made */
+    enum gst_tdl_output kind; /* meaning of its output */
     gboolean in_tiles;        /* a frame is several runs */
     guint interval;           /* frames from one run to the next */
     gboolean may_run;         /* max-rate lets it */
     gboolean finished;        /* the run that state.running speaks of */
 };
 
-/* What is wanted of a frame. */
+/* Outputs that are wanted of a frame. */
 struct gst_tdl_plan_request {
     gboolean pictures[GST_TDL_PICTURES];
-    enum gst_tdl_mode mode; /* of the frame's picture */
-    guint height;           /* of the source, px: blurs may be shares of it */
-    gboolean tensor;        /* what the network says itself … */
+    enum gst_tdl_mode mode; /* mode of the frame's picture */
+    guint height;           /* height of the source, px: blurs may be shares of it */
+    gboolean tensor;        /* the network's own output … */
     gboolean tensor_due;    /* … and there is none of a frame before */
 };
 
-/* What a batch has, in this order. */
+/* Steps of a batch, in this order. */
 enum gst_tdl_plan_step {
     GST_TDL_STEP_COVER = 1 << 0,   /* the frame as background */
     GST_TDL_STEP_TILES = 1 << 1,   /* the network on all of them, and its pictures */
     GST_TDL_STEP_PICTURE = 1 << 2, /* the frame as the network's input */
     GST_TDL_STEP_NETWORK = 1 << 3,
-    GST_TDL_STEP_WATCH = 1 << 4,   /* what presence looks at */
+    GST_TDL_STEP_WATCH = 1 << 4,   /* measure presence */
     GST_TDL_STEP_COMPOSE = 1 << 5, /* all pictures, and the tensor */
 };
 #define GST_TDL_STEPS_OUT (GST_TDL_STEP_COVER | GST_TDL_STEP_TILES | GST_TDL_STEP_COMPOSE)
@@ -84,16 +82,16 @@ struct gst_tdl_plan {
     } batches[2];
     guint count;
     gboolean shared;   /* between the two the network runs for all streams */
-    gboolean new_mask; /* it is composed with one that no frame has used; else the last one */
-    gboolean forgets;  /* what the network remembers will be old when it is wanted again */
+    gboolean new_mask; /* composed with a mask that no frame has used; FALSE: with the last one */
+    gboolean forgets;  /* recurrent states will be outdated when the network runs again */
     gboolean watches;  /* presence looks at the runs */
     enum gst_tdl_plan_notice notice;
     struct gst_tdl_plan_state after; /* if all goes well; running_point is the run's then */
 };
 
-/* Whether a mode hides frames of which the network makes no mask. */
+/* TRUE if the mode hides whole frames, as the network makes no mask of them. */
 gboolean gst_tdl_plan_covers(const struct gst_tdl_live *live, enum gst_tdl_output kind);
-/* Whether the network is to run on frames whose mask nobody sees, too. */
+/* TRUE if the network is to run even where no output shows its mask. */
 gboolean gst_tdl_plan_watches(const struct gst_tdl_live *live, enum gst_tdl_output kind);
 
 void gst_tdl_plan_frame(const struct gst_tdl_live *live, const struct gst_tdl_plan_state *state,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whether somebody is there. Behind each run of the network the device counts the pixels
- * of the mask that are rather foreground, and copies the share, four bytes, to memory for
- * the CPU, which looks at it when the run is done, and waits for none. What it sees counts
- * when it has lasted for a while of the stream's time.
+ * Presence of people. After each run of the network the device counts the foreground pixels of the
+ * mask and copies the share, four bytes, to memory of the CPU. The CPU reads it when the run is
+ * done and never waits for it. A change counts when it has lasted for a while of the stream's time.
  */
 #ifndef GST_TDL_PRESENCE_H
 #define GST_TDL_PRESENCE_H
@@ -19,7 +18,7 @@ struct gst_tdl_moment {
 /* Pure: what was seen last, and what holds. */
 struct gst_tdl_watch {
     gboolean present;
-    gdouble share;               /* of the frame, the last one seen */
+    gdouble share;               /* share of the frame that was seen last */
     struct gst_tdl_moment since; /* from when on it is otherwise; none: it is not */
 };
 /* TRUE: what holds has changed, to `present`, at the moment `out_since`. */
@@ -41,7 +40,7 @@ struct gst_tdl_presence {
         gdouble scale; /* from the mask to the frame */
         struct gst_tdl_moment moment;
     } ring[GST_TDL_SHARES];
-    guint first, count; /* of those that nobody has looked at */
+    guint first, count; /* shares that are not read yet */
 };
 
 void gst_tdl_presence_finish(struct gst_tdl_presence *presence);

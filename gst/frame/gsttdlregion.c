@@ -5,7 +5,7 @@
 
 #define STEPS 8
 #define LEAST 2  /* steps: the mask of the whole frame grows with what is left out */
-#define MARGIN 8 /* of the length of what is wanted, at both ends */
+#define MARGIN 8 /* divisor: each end gets a margin of this part of the wanted length */
 
 gboolean gst_tdl_region_find(GstBuffer *buffer, struct gst_tdl_rect *out_rect)
 {
@@ -23,7 +23,7 @@ gboolean gst_tdl_region_find(GstBuffer *buffer, struct gst_tdl_rect *out_rect)
     return out_rect->width > 0;
 }
 
-/* Of one axis: where it begins, and how long it is. */
+/* Start and length of the region along one axis. */
 static void place(guint *steps, gint64 first, gint64 length, gint64 frame, guint out[2])
 {
     const gint64 last = MIN(first + length + length / MARGIN, frame);

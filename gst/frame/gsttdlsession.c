@@ -8,12 +8,12 @@
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
-/* Of a CPU's network, until it was measured: near enough that an application need
- * not configure the latency of a live pipeline twice. */
+/* Latency of a network on the CPU until it is measured. A rough guess suffices: the application
+ * need not configure a live pipeline's latency twice. */
 #define GUESSED_LATENCY (10 * GST_MSECOND)
 
-#define LOAD_UNIT 1e6 /* of struct gst_tdl_device's */
-#define MOST_LOAD 4   /* of one stream; more says no more */
+#define LOAD_UNIT 1e6 /* unit of gst_tdl_device.load */
+#define MOST_LOAD 4   /* limit for one stream; a higher load adds no information */
 
 static gboolean open_device(struct gst_tdl_session *session, const struct gst_tdl_sources *sources,
                             guint queues, struct gst_tdl_vulkan *vulkan, GError **error)
@@ -290,8 +290,8 @@ static gpointer prepare_reading(gpointer data)
     return NULL;
 }
 
-/* What reads pictures is compiled beside what composes them, where threads compile: on software
- * Vulkan they take turns. Whoever asks for it behind that finds it, or is told what failed. */
+/* Compiles the pipelines that read pictures in a second thread, beside those that compose; on
+ * software Vulkan that gains nothing. A later call finds the pipelines, or returns the error. */
 static GThread *begin_reading(struct gst_tdl_session *session, struct reading *reading)
 {
     const enum tdl_device_type type = tdl_context_device(session->device->context)->type;

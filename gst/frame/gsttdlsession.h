@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What an element owns between READY and PAUSED: device, network, composition
- * and the frames in flight, and the way of one frame through them. Knows buffers
- * and video infos, but no pads. */
+/* Objects of an element between READY and PAUSED: device, network, composer and the frames in
+ * flight. A frame passes through them. The session knows buffers and video infos, but no pads. */
 #ifndef GST_TDL_SESSION_H
 #define GST_TDL_SESSION_H
 
@@ -18,22 +17,22 @@
 #include "gsttdlregion.h"
 #include "memory/gsttdlvulkan.h"
 
-/* What the stream costs the device, and what that is judged by. */
+/* Cost of the stream on the device, and the measurements behind it. */
 struct gst_tdl_session_usage {
     struct gst_tdl_load load;
     struct gst_tdl_cost cost; /* since the last judgement, as far as there were runs */
     gint published;           /* the part of device->load that is this session's */
     guint64 stage_ns[GST_TDL_STAGES], stage_runs[GST_TDL_STAGES]; /* sums up to then */
-    guint64 busy_ns, busy_frames, busy_runs; /* likewise, where the device has no timestamps */
+    guint64 busy_ns, busy_frames, busy_runs; /* sums for devices without timestamps */
 };
 
-/* Where the stream is. */
+/* Position of the stream. */
 struct gst_tdl_session_stream {
-    struct gst_tdl_moment moment;    /* of the frame that comes, before it does */
+    struct gst_tdl_moment moment;    /* times of the next frame, set before it comes */
     GstClockTime interval;           /* between the last frames, as their caps say */
-    struct gst_tdl_plan_state state; /* what the frames before have left */
-    struct gst_tdl_rect crop;        /* of the last frame; zeros: none */
-    struct gst_tdl_region region;    /* that the network looked at last */
+    struct gst_tdl_plan_state state; /* results of the frames before */
+    struct gst_tdl_rect crop;        /* crop of the last frame; zeros: none */
+    struct gst_tdl_region region;    /* region that the network read last */
 };
 
 /* All of it belongs to the streaming thread, and is made and freed while nothing streams, but:
@@ -46,9 +45,9 @@ struct gst_tdl_session {
     GstAllocator *upload, *readback;
 
     struct gst_tdl_infer *infer;
-    gboolean ready;                        /* it is compiled */
+    gboolean ready;                        /* the network is compiled */
     guint tiles;                           /* runs a frame, of input-fit=tiles */
-    struct tdl_compile_params compile;     /* who may cancel what frames need */
+    struct tdl_compile_params compile;     /* callback that may cancel compiling for a frame */
     struct gst_tdl_batch_slot *batch_slot; /* borrowed; NULL: it goes alone */
 
     /* Each has functions of its own. */
@@ -65,15 +64,15 @@ struct gst_tdl_session {
 };
 
 struct gst_tdl_stats {
-    const gchar *device; /* its name; never freed */
-    const gchar *model;  /* that works: its name or file; likewise */
+    const gchar *device; /* device name; never freed */
+    const gchar *model;  /* name or file of the working model; never freed */
     guint64 frames, dropped, mismatched, closed, network_runs;
     struct gst_tdl_import_stats import;
     const gchar *batching;           /* struct gst_tdl_batch_slot's state, or NULL; never freed */
-    guint64 batches, batched_frames; /* likewise */
+    guint64 batches, batched_frames; /* batches of several streams, and frames in them */
     guint interval;                  /* in effect */
     gboolean present;
-    gdouble share;                    /* of the frame: what presence has seen last */
+    gdouble share;                    /* share of the frame that presence saw last */
     guint64 stage_ns[GST_TDL_STAGES]; /* mean GPU time of a run of the stage */
 };
 
@@ -93,24 +92,24 @@ void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_
 void gst_tdl_session_set_ready(struct gst_tdl_session *session);
 void gst_tdl_session_take_picture(struct gst_tdl_session *session, struct gst_tdl_picture *picture);
 
-/* What caps may say on the session's device; NULL: on any device, which is what
- * holds before the start. Borrows the device's tilings. */
+/* Limits of caps on the session's device. NULL: limits of any device, which hold before the start.
+ * Borrows the device's tilings. */
 void gst_tdl_session_abilities(const struct gst_tdl_session *session,
                                struct gst_tdl_abilities *out_abilities);
 
-/* What of a session an answer to upstream needs; it may outlive the session. */
+/* Data of a session that an answer to upstream needs; it may outlive the session. */
 struct gst_tdl_offer {
     struct gst_tdl_device *device;
     GstAllocator *upload;
-    GstElement *element; /* that makes it and speaks for its pools; borrowed, set by itself */
+    GstElement *element; /* element that owns the pools and posts their errors; borrowed */
 };
 void gst_tdl_session_offer(const struct gst_tdl_session *session, struct gst_tdl_offer *out_offer);
 void gst_tdl_offer_clear(struct gst_tdl_offer *offer);
 
-/* Whether nothing is there that could make a mask for frames that are seen by one only. */
+/* TRUE if no network can make the mask without which the mode shows no frame. */
 gboolean gst_tdl_session_is_closed(const struct gst_tdl_session *session,
                                    const struct gst_tdl_live *live);
-/* Whether a frame is several runs, as the model is fed in tiles. */
+/* TRUE if a frame is several runs, as the model is fed in tiles. */
 gboolean gst_tdl_session_in_tiles(const struct gst_tdl_session *session);
 
 /* Compile what frames of these caps will need, unless that is cancelled.
@@ -134,7 +133,7 @@ struct gst_tdl_masks {
         GstBuffer *buffer;        /* one memory of `readback`: the class of each pixel; or NULL */
         guint size[2];            /* out: width and height, in rows without gaps; 0: not written */
         struct gst_tdl_rect part; /* out: of the frame, that they cover; zeros: all of it */
-    } classes;                    /* of a frame that shows them */
+    } classes;                    /* classes of the frame that shows them */
 };
 /* Queue one frame and its masks (`masks` may be NULL), of all these at least one, or else
  * for presence. The outputs may be pushed at once: their maps wait. May wait for other
@@ -143,12 +142,11 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
                                const struct gst_tdl_target *input,
                                const struct gst_tdl_target *output, struct gst_tdl_masks *masks,
                                GError **error);
-/* Whether the load is to be judged: once a second, to be asked with every frame. Its costs are
- * measured then, … */
+/* TRUE once a second, if asked with every frame: the load is to be judged. Measures its costs, … */
 gboolean gst_tdl_session_is_due(struct gst_tdl_session *session);
 /* … or whenever somebody wants to know them. */
 void gst_tdl_session_measure(struct gst_tdl_session *session);
-/* They, as the ladder of models wants to hear of them. */
+/* Measurements for the ladder of models. */
 void gst_tdl_session_strain(const struct gst_tdl_session *session, const struct gst_tdl_live *live,
                             gboolean late, struct gst_tdl_strain *out_strain);
 /* Have others on the device know of it; NULL: it takes nothing for now. */
@@ -156,7 +154,7 @@ void gst_tdl_session_publish_load(struct gst_tdl_session *session,
                                   const struct gst_tdl_strain *strain);
 /* The name of the model that works, or its file; never freed. */
 const gchar *gst_tdl_session_model(const struct gst_tdl_session *session);
-/* What presence has seen in runs that are done, up to the next change, which is TRUE. */
+/* Reads what presence saw in finished runs, up to the next change; TRUE at a change. */
 gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                struct gst_tdl_moment *out_since);
 /* The next frame does not follow the last one: it gets a mask of its own, whatever

@@ -52,7 +52,7 @@ static gboolean import_source(struct gst_tdl_session *session, const struct gst_
     return TRUE;
 }
 
-/* What the network is to look at, in px of the picture that it sees of the frame. */
+/* Region for the network, in px of the part of the frame that it sees. */
 static void find_region(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                         const struct gst_tdl_video *in, const struct gst_tdl_work *work)
 {
@@ -117,7 +117,7 @@ static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_s
     return TRUE;
 }
 
-/* Those of what is shown. The part that covers the frame, as a picture of its own. */
+/* Copies the classes of the shown mask. The part that covers the frame is a picture of its own. */
 static enum tdl_result copy_classes(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                                     struct gst_tdl_work *work)
 {
@@ -140,7 +140,7 @@ static enum tdl_result copy_classes(struct gst_tdl_session *session, struct gst_
     return r;
 }
 
-/* What the network has made, shown: of this frame, or of one before. */
+/* Shows the network's output: that of this frame, or an earlier one. */
 static enum tdl_result show(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                             const struct gst_tdl_live *live, struct gst_tdl_work *work,
                             const struct gst_tdl_work_output *output)
@@ -204,7 +204,7 @@ enum tdl_result gst_tdl_work_submit(struct gst_tdl_session *session, struct gst_
     struct gst_tdl_fences fences = { .count = 0 };
     enum tdl_result r = TDL_OK;
 
-    /* What is not wanted has no images, nor anything to wait for. */
+    /* Unwanted outputs have no images and no fences. */
     for (guint i = 0; i < count && r == TDL_OK; i++)
         r = gst_tdl_import_images_write(&session->importer, &work->outputs[i].import, slot->batch);
     if (r != TDL_OK) {

@@ -21,15 +21,15 @@ struct gst_tdl_work {
     struct gst_tdl_plan_request wanted;
     struct gst_tdl_import source;
     struct gst_tdl_work_output outputs[GST_TDL_PICTURES];
-    struct gst_tdl_frames frames; /* of the first one that is wanted: the network looks at these */
-    struct gst_tdl_rect crop;     /* of them, if they are cropped */
+    struct gst_tdl_frames frames; /* frames of the first wanted picture: the network reads these */
+    struct gst_tdl_rect crop;     /* crop of them, if they are cropped */
     GstBuffer *tensor;            /* borrowed; NULL: not wanted */
     gboolean tensor_made;
-    GstBuffer *classes; /* likewise */
+    GstBuffer *classes; /* memory for the classes; NULL: not wanted */
     guint classes_size[2];
 };
 
-/* What the element's mode is for these caps. */
+/* Mode of the element for these caps. */
 enum gst_tdl_mode gst_tdl_work_mode(const struct gst_tdl_live *live, const struct gst_tdl_video *in,
                                     const struct gst_tdl_video *out);
 /* How wide a pixel is, its height being 1. */

@@ -23,7 +23,7 @@ struct gst_tdl_reload_result {
     struct gst_tdl_picture *picture;
     gboolean has_picture; /* picture may be NULL: back to the colour */
     gboolean failed;      /* the newest model could not be loaded */
-    guint serial;         /* of the request for a model, where `infer` or `failed` is set */
+    guint serial;         /* serial of the request for a model, where `infer` or `failed` is set */
 };
 
 struct gst_tdl_reload {
@@ -32,12 +32,12 @@ struct gst_tdl_reload {
     struct gst_tdl_device *device;         /* NULL: stopped */
     gint precision; /* the values that hold until the next start, whatever has been set since */
     gboolean fuse;
-    gint rung;              /* that model=auto is to become, */
+    gint rung;              /* rung that model=auto is to become, */
     gboolean beside;        /* … and frames are not to wait for it, */
     struct tdl_frame frame; /* … for frames like this one; width 0: not known */
     struct {
-        guint serial, started; /* of the newest request, and of the one that is loaded */
-        guint serial_before;   /* of the last request before gst_tdl_reload_begin() */
+        guint serial, started; /* serials of the newest request, and of the one that is loaded */
+        guint serial_before;   /* serial of the last request before gst_tdl_reload_begin() */
         gboolean loading;      /* a helper thread is at work */
     } requests[GST_TDL_RELOAD_KINDS];
     struct gst_tdl_reload_result ready;

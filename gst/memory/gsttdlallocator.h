@@ -11,7 +11,7 @@
  * reads. The allocator, and all memory of it, holds the device. */
 GstAllocator *gst_tdl_allocator_new(struct gst_tdl_device *device, enum tdl_buffer_access access);
 
-/* Its device's context, borrowed. */
+/* Context of the allocator's device, borrowed. */
 struct tdl_context *gst_tdl_allocator_context(GstAllocator *allocator);
 
 /* Bytes of its memories that anybody has mapped so far. */

@@ -8,39 +8,39 @@
 
 #include "settings/gsttdlsettings.h"
 
-/* What becomes of the outputs while a model is read. */
+/* State of decoding the outputs while a model is read. */
 struct gst_tdl_decode {
     const struct gst_tdl_sources *sources;
     gboolean found;
     gboolean trusted; /* a mask of it is known to be from 0 to 1 */
-    gboolean guessed; /* it has no axis of channels, and is a picture if its aspect is one's */
-    gboolean usual;   /* the mask has the name that it has beside colours */
-    GString *others;  /* names and shapes of outputs that were left out */
-    GArray *kept;     /* outputs that may be a part of the mask; NULL: none yet */
+    /* the output has no channel axis; it is a picture if its aspect is the frame's */
+    gboolean guessed;
+    gboolean usual;                   /* the mask has the name that it has beside colours */
+    GString *others;                  /* names and shapes of outputs that were left out */
+    GArray *kept;                     /* outputs that may be a part of the mask; NULL: none yet */
     struct tdl_tensor_params picture; /* the input that gets the frame; rank 0: not known */
     struct tdl_operand *mask;         /* [1, h, w, C]; NULL: not yet */
-    struct tdl_operand *colors;       /* of the foreground, as the model has them; NULL: none */
-    guint classes;                    /* of the chosen output; 0: it does not say */
-    gboolean shares;                  /* it has bytes, which are guessed to be shares of 255 */
-    gboolean flat; /* what comes out is [h, w, C]: the numbers of [1, h, w, C], in no
-                        layout of images */
+    struct tdl_operand *colors; /* colours of the foreground, as the model gives them; NULL: none */
+    guint classes;              /* channels of the chosen output; 0: the model does not say */
+    gboolean shares;            /* the output has bytes, which are assumed to be shares of 255 */
+    gboolean flat; /* the output is [h, w, C]: the values of [1, h, w, C] without an image layout */
 };
 
 void gst_tdl_decode_clear(struct gst_tdl_decode *decode);
-/* Of tdl_model_params.output, with a struct gst_tdl_decode: the chosen output as a mask
- * [1, h, w, 1] float32, and no other; or NULL, and gst_tdl_decode_finish() has it. */
+/* Callback for tdl_model_params.output, with a struct gst_tdl_decode. Returns the chosen output as
+ * a mask [1, h, w, 1] float32; NULL for others, which gst_tdl_decode_finish() may still choose. */
 struct tdl_operand *gst_tdl_decode_output(void *decode, struct tdl_builder *builder,
                                           const char *name, struct tdl_operand *operand);
 
-/* The same of one output by itself. */
+/* Decodes one output without regard to the others. */
 struct tdl_operand *gst_tdl_decode_alone(struct gst_tdl_decode *decode, struct tdl_builder *builder,
                                          const char *name, struct tdl_operand *operand);
-/* Behind the last output: choose among all of them where one alone does not say what it
- * is, and make what was chosen an output of the builder. */
+/* Call after the last output. Chooses among all of them where one alone was not clear, and makes
+ * the choice an output of the builder. */
 void gst_tdl_decode_finish(struct gst_tdl_decode *decode, struct tdl_builder *builder);
-/* What comes out as an image of rank 4, flat or not. */
+/* Parameters of an output as an image of rank 4, flat or not. */
 struct tdl_tensor_params gst_tdl_decode_image(const struct tdl_tensor_params *params);
-/* What outputs it looked for, when none was found: a piece of a sentence. */
+/* Part of an error message that lists the outputs that would have fitted. */
 const gchar *gst_tdl_decode_wanted(const struct gst_tdl_sources *sources);
 
 /* Are all of "classes" among the model's `count`? Otherwise the builder has failed. */

@@ -5,11 +5,11 @@
 
 #include "settings/gsttdlsettings.h"
 
-/* Where classes are `shown`, posts the element message "tdl-legend" with arrays of equal
- * length, "names" and "colors" (0xRRGGBB), of the lines of `labels`; nothing if that is empty.
- * A warning if it cannot be read, where `classes` has one that it does not name, and where it
- * names more than the model's `count` (0: not known), or names what are bytes that were guessed
- * to be `shares` of 255. Returns the lines, or NULL: there are none. */
+/* Where classes are `shown`, posts the element message "tdl-legend" with arrays of equal length,
+ * "names" and "colors" (0xRRGGBB), from the lines of `labels`; nothing if that is empty. Warns if
+ * the file cannot be read, if `classes` has one without a name, if there are more names than the
+ * model's `count` (0: not known), or if the classes are bytes that were taken for `shares` of 255.
+ * Returns the lines; NULL: none. */
 GStrv gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sources,
                           gboolean shown, guint count, gboolean shares);
 

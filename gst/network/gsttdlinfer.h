@@ -10,7 +10,7 @@
 
 #include <tdl/frame.h>
 
-/* What the network was chosen for: where frames or wishes are others, so is the network. */
+/* Choice that the network follows from; other frames or settings may need another network. */
 struct gst_tdl_choice {
     const struct gst_tdl_person *person; /* the way to look for people; NULL: none */
     gchar *follows; /* "model-size", by the frame's shape; NULL: its size is its own */
@@ -21,7 +21,7 @@ struct gst_tdl_choice {
 struct gst_tdl_infer {
     const struct gst_tdl_model *model;
     struct gst_tdl_choice choice;
-    gboolean beside; /* it warms up while other frames go on, which are not to wait for it */
+    gboolean beside; /* loads while other frames go on, which must not wait for it */
     struct tdl_tensor *input, *mask;  /* the mask: [1, h, w, 1] float32 */
     struct tdl_tensor *output;        /* the mask's memory, as the graph writes it */
     struct tdl_tensor *indices;       /* output GST_TDL_CLASSES, or NULL */

@@ -13,7 +13,7 @@ struct gst_tdl_stacked {
     struct gst_tdl_stack {
         const gchar *name; /* name in the graph; NULL: none */
         struct tdl_buffer *buffer;
-        struct tdl_tensor *tensor; /* that */
+        struct tdl_tensor *tensor; /* tensor of that output */
         gsize size;                /* bytes of one picture */
     } input, output, indices, foreground;
     guint64 network_ns; /* wall time of a run on an idle device */

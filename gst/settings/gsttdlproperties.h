@@ -34,8 +34,9 @@ struct gst_tdl_property {
     gdouble min, max, def;
     const gchar *text; /* the default of a string; NULL: empty */
     gsize look;        /* in struct gst_tdl_look, of what models may want otherwise; 0: nowhere */
-    gboolean apart;    /* of the sources: networks are shared whatever it says, or by other means */
-    gboolean local;    /* of this machine, pipeline or model: no part of GStreamer's presets */
+    gboolean apart;    /* key of the sources, but networks are shared whatever its value */
+    /* belongs to this machine, pipeline or model: not saved in GStreamer's presets */
+    gboolean local;
 };
 #define GST_TDL_LOOK(field) offsetof(struct gst_tdl_look, field)
 #define GST_TDL_AT(field) offsetof(struct gst_tdl_settings, field)

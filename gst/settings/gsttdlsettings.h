@@ -136,7 +136,7 @@ struct gst_tdl_sources {
     gboolean said_output;     /* model_output is a modelinfo file's, too */
     struct gst_tdl_look look; /* wishes of models.ini and modelinfo files, no user's */
     gint rung;                /* enum gst_tdl_rung: the model that "auto" is now */
-    gdouble aspect; /* of the frames, width to height as they are seen; 0: not known yet, */
+    gdouble aspect; /* aspect of the frames as they are seen, width to height; 0: not known yet, */
 #define GST_TDL_LIKELY_ASPECT (16 / 9.) /* … and what most cameras send */
 };
 

@@ -25,7 +25,7 @@ static const struct tdl_tensor_params picture = {
         }                                                                                          \
     } while (0)
 
-/* What an effect makes of a picture: x · factor + summand, then `last`. */
+/* An effect on a picture: x · factor + summand, then `last`. */
 struct effect {
     const char *name;
     float factor, summand;

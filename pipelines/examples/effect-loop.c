@@ -143,7 +143,7 @@ struct renderer {
     struct tdl_tensor *picture, *mask; /* the network's */
 };
 
-/* What is lent once is known for good: later only order goes to and fro. */
+/* A tensor is shared once, at the start; each frame needs only semaphores. */
 static struct tdl_tensor *borrow(struct renderer *r, struct tdl_tensor *theirs)
 {
     struct tdl_rental rental;

@@ -25,7 +25,7 @@ static void stop(const char *text)
     exit(1);
 }
 
-/* What one picture needs on the device. */
+/* Device objects for one picture. */
 struct work {
     struct tdl_context *context;
     struct tdl_graph *graph;

@@ -18,7 +18,7 @@ struct control {
     GParamSpec *spec;
     struct control_setter setter;
     GtkWidget *widget;
-    bool is_showing; /* what the widget says now is the filter's, not the user's */
+    bool is_showing; /* the widget is being set from the filter's value, not by the user */
 };
 
 struct control_kind {
@@ -29,7 +29,7 @@ struct control_kind {
 extern const struct control_kind control_switch, control_choice, control_colour, control_scale,
     control_number, control_model, control_file, control_text;
 
-/* What the user wants. */
+/* Show a value as if the user had chosen it. */
 void control_set(struct control *control, const GValue *value);
 void control_set_text(struct control *control, const char *text);
 

@@ -131,7 +131,7 @@ static const char *name_at(GtkDropDown *widget, guint i)
 #define OFFERED "matting"
 #define OFFER OFFERED " (to be fetched)…"
 
-/* It and its like are in one file: in the place of the offer. */
+/* One file has all three matting models: they take the place of the offer. */
 static void on_fetched(gpointer user)
 {
     static const char *const names[] = {OFFERED, OFFERED "-small", OFFERED "-hd", NULL};

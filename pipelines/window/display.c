@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Of the appsinks, that of the filtered frames keeps the time. The other one hands its
- * frames on at once, and each waits for the filtered one of the same time, so that both
- * sides of the window always show one moment. With the sink of GStreamer's own each side
- * keeps the pipeline's time.
+ * Two appsinks, for filtered frames and for the frames before the filter. The filtered one keeps
+ * the time. The other hands frames on at once, and each waits for the filtered frame of its time,
+ * so both sides of the window show the same moment. With GStreamer's own sink each side follows the
+ * pipeline's clock.
  */
 #include "display.h"
 
@@ -18,7 +18,7 @@ struct display {
     gint references; /* main thread, and an idle call under way */
     GMutex lock;
     GQueue before;        /* samples that wait for their filtered ones */
-    gint64 before_time;   /* of the last of them */
+    gint64 before_time;   /* time of the newest of them */
     GstSample *held;      /* filtered, and waits for its own */
     GstSample *newest[2]; /* filtered, and before: not shown yet */
     bool is_idle_queued, is_over;
@@ -135,7 +135,7 @@ static void match(struct display *display)
     time = GST_BUFFER_PTS(gst_sample_get_buffer(display->held));
     pair = take_pair(display, time);
     if (!pair && display->sinks[BEFORE] && display->before_time < (gint64)time)
-        return; /* it is still to come */
+        return; /* the frame from before the filter is still to come */
     replace(&display->newest[FILTERED], g_steal_pointer(&display->held));
     if (pair)
         replace(&display->newest[BEFORE], pair);

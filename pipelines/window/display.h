@@ -24,7 +24,7 @@ GstElement *display_filtered_sink(struct display *display);
 GstElement *display_before_sink(struct display *display); /* NULL without `both` */
 
 GdkPaintable *display_filtered(struct display *display);
-GdkPaintable *display_before(struct display *display); /* likewise */
+GdkPaintable *display_before(struct display *display); /* NULL without `both` */
 
 /* May frames come in other memory than the system's without `in_memory`? */
 bool display_takes_any_memory(const struct display *display);

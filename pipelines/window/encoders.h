@@ -4,8 +4,8 @@
 #define WINDOW_ENCODERS_H
 
 struct encoder {
-    const char *elements[2]; /* that it takes */
-    const char *line;        /* behind raw frames, up to the element "to" */
+    const char *elements[2]; /* GStreamer elements that it needs */
+    const char *line;        /* launch line behind raw frames, up to the element "to" */
     const char *suffix;
 };
 

@@ -26,7 +26,7 @@ static void fetching_free(struct fetching *f)
     g_free(f);
 }
 
-/* Beside the folder of models in the source tree, where it still is. */
+/* The script beside the folder of models in the source tree, if that is still there. */
 static char *script_of_sources(void)
 {
     g_autofree char *root = g_path_get_dirname(TDL_MODELS_DIR);
@@ -89,7 +89,7 @@ static void on_answer(GtkDialog *dialog, int answer, struct fetching *f)
         gtk_window_destroy(GTK_WINDOW(dialog));
 }
 
-/* What is half fetched is left. */
+/* Closing the dialog stops the download; what has come stays on disk. */
 static void on_destroy(GtkWidget *dialog, struct fetching *f)
 {
     (void)dialog;

@@ -6,17 +6,17 @@
 #include <gst/gst.h>
 #include <gtk/gtk.h>
 
-/* What is asked of frames for frame_texture(). */
+/* Caps formats that frame_texture() takes. */
 #if GTK_CHECK_VERSION(4, 14, 0)
 #define FRAME_FORMATS "{BGRx,BGRA}"
 #else
-#define FRAME_FORMATS "{RGB,BGRA}" /* it knows no format that has room for an alpha unused */
+#define FRAME_FORMATS "{RGB,BGRA}" /* older GTK has no format with an unused alpha */
 #endif
 
 /* The frame as a texture on the same memory, or NULL where that cannot be mapped. Any thread. */
 GdkTexture *frame_texture(GstSample *sample);
 
-/* What shows the texture that it was given last. Main thread. */
+/* Paints the texture that it was given last. Main thread. */
 G_DECLARE_FINAL_TYPE(FramePaintable, frame_paintable, FRAME, PAINTABLE, GObject)
 FramePaintable *frame_paintable_new(void);
 void frame_paintable_set(FramePaintable *self, GdkTexture *texture);

@@ -13,7 +13,7 @@ static bool is_in(const char *folder, const char *below, const char *file)
     return g_file_test(path, G_FILE_TEST_EXISTS);
 }
 
-/* Where the element looks. */
+/* Looks in the folders that the element looks in. */
 static bool is_there(const char *file)
 {
     const char *const *system = g_get_system_data_dirs();

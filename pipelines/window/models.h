@@ -9,10 +9,10 @@
 /* Names; the person models always, as they may be built in. g_strfreev. */
 GStrv models_list(void);
 
-/* Whether the file of that name is there; true of names that nobody knows. */
+/* True if the model's file is there, and for names that models.ini does not have. */
 bool models_has(const char *name);
 
-/* What models.ini says of it; NULL: nothing. g_free. */
+/* Value of `key` in models.ini; NULL: none. g_free. */
 char *models_text(const char *name, const char *key);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the command line says. */
+/* Options of the command line. */
 #ifndef WINDOW_OPTIONS_H
 #define WINDOW_OPTIONS_H
 
@@ -9,7 +9,7 @@ struct options {
     const char *mode;     /* NULL: as it was left */
     const char *settings; /* the file, NULL: in the user's folder */
     const char *source;   /* a file or URI, NULL: as it was left */
-    bool tell;            /* what changes, on standard output */
+    bool tell;            /* print what changes on standard output */
 };
 
 /* Fills `out`; ends the process for --help and for what is no option. */

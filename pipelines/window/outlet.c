@@ -22,7 +22,7 @@ struct outlet {
 static void finish(struct outlet *outlet, const char *error)
 {
     gst_element_set_state(outlet->pipeline, GST_STATE_NULL);
-    outlet->ended(outlet->user, error); /* which may destroy it */
+    outlet->ended(outlet->user, error); /* the callee may destroy the outlet */
 }
 
 static gboolean on_message(GstBus *bus, GstMessage *message, gpointer data)
@@ -98,8 +98,8 @@ void outlet_push(struct outlet *outlet, GstSample *sample)
     }
     if (!outlet->taken &&
         gst_element_set_state(outlet->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
-        return; /* its bus says why */
-    /* Its time is when it came, be it of a video that begins anew. */
+        return; /* the bus gets the error */
+    /* Frames are stamped as they come, since a video that begins again repeats its times. */
     buffer = gst_buffer_copy(gst_sample_get_buffer(sample));
     GST_BUFFER_PTS(buffer) = GST_BUFFER_DTS(buffer) = GST_CLOCK_TIME_NONE;
     gst_app_src_set_caps(outlet->from, gst_sample_get_caps(sample));

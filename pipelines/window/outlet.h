@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where frames go beside the window: a pipeline of its own that is fed with them, so that
- * the one that plays stays as it is. Where it is too slow, it leaves frames out and counts
- * them.
+ * Sends frames beside the window, by a pipeline of its own, so that the playing one stays as it is.
+ * A pipeline that is too slow drops frames and counts them.
  */
 #ifndef WINDOW_OUTLET_H
 #define WINDOW_OUTLET_H
@@ -27,7 +26,8 @@ void outlet_destroy(struct outlet *outlet);
 
 void outlet_push(struct outlet *outlet, GstSample *sample); /* any thread */
 void outlet_end(struct outlet *outlet);                     /* write what there is */
-void outlet_wait(struct outlet *outlet); /* the same, and wait until that is done, some seconds */
+/* ends, and waits some seconds for the rest to be written */
+void outlet_wait(struct outlet *outlet);
 guint64 outlet_taken(struct outlet *outlet); /* frames that it got */
 guint64 outlet_lost(struct outlet *outlet);  /* frames that it had no time for */
 

@@ -18,9 +18,9 @@ struct outputs {
     struct tap *tap;
     struct banner *banner;
     GtkWidget *box, *record, *camera;
-    GtkWidget *devices; /* which virtual camera, where there are several */
+    GtkWidget *devices; /* choice of the virtual camera, where there are several */
     struct outlet *recording, *feeding;
-    char *path;                 /* of the recording */
+    char *path;                 /* file of the recording */
     bool is_ending, is_setting; /* a recording; a button by us */
 };
 
@@ -42,7 +42,7 @@ static char *new_path(GUserDirectory where, const char *suffix)
 
     if (!folder)
         folder = g_get_home_dir();
-    g_mkdir_with_parents(folder, 0755); /* that it failed is said when the file is opened */
+    g_mkdir_with_parents(folder, 0755); /* opening the file will report a failure */
     return g_build_filename(folder, name, NULL);
 }
 
@@ -72,7 +72,7 @@ void outputs_snapshot(struct outputs *outputs)
 
 /* ------------------------------------------------------------------ recordings */
 
-/* What the user hears of a recording that has ended; g_free. */
+/* Message to the user about a recording that has ended; g_free. */
 static char *recorded_text(const struct outputs *outputs, const char *error)
 {
     const guint64 lost = outlet_lost(outputs->recording);

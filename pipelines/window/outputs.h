@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What leaves the window: pictures, recordings, the virtual camera; with their buttons. */
+/* Pictures, recordings and the virtual camera, with their buttons. */
 #ifndef WINDOW_OUTPUTS_H
 #define WINDOW_OUTPUTS_H
 

@@ -24,7 +24,7 @@ static bool belongs(const GParamSpec *spec, const struct section *section)
            !!(spec->flags & GST_PARAM_CONTROLLABLE) == section->is_of_picture;
 }
 
-/* What everybody looks for. */
+/* Properties that most users look for come first. */
 static const char *const first[] = {"mode", "model", "background"};
 
 static bool is_first(const GParamSpec *spec)
@@ -63,7 +63,8 @@ static void on_preset(GtkDropDown *widget, GParamSpec *spec, GstElement *filter)
         return;
     gst_preset_load_preset(GST_PRESET(filter), gtk_string_list_get_string(names, chosen));
     tell("preset", "%s", gtk_string_list_get_string(names, chosen));
-    gtk_drop_down_set_selected(widget, 0); /* what it has set may be changed from here on */
+    /* back to "none": the user may change each value from here on */
+    gtk_drop_down_set_selected(widget, 0);
 }
 
 static GtkWidget *new_presets(GstElement *filter)

@@ -21,7 +21,7 @@ GError *settings_write(const struct settings *settings)
     g_autofree char *folder = g_path_get_dirname(settings->path);
     GError *error = NULL;
 
-    g_mkdir_with_parents(folder, 0700); /* that it failed the next line says */
+    g_mkdir_with_parents(folder, 0700); /* saving the file will report a failure */
     g_key_file_save_to_file(settings->file, settings->path, &error);
     return error;
 }

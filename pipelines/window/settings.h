@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the window keeps from one time to the next. */
+/* Settings that the window keeps between two runs. */
 #ifndef WINDOW_SETTINGS_H
 #define WINDOW_SETTINGS_H
 
@@ -17,7 +17,7 @@ void settings_finish(struct settings *settings);
 /* NULL, or why it could not be written. g_error_free. */
 GError *settings_write(const struct settings *settings);
 
-/* Of the window's group; g_free. */
+/* Values of the window's group; g_free. */
 char *settings_text(const struct settings *settings, const char *key, const char *otherwise);
 int settings_number(const struct settings *settings, const char *key, int otherwise);
 

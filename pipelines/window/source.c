@@ -73,8 +73,8 @@ bool source_has_end(const struct source *source)
     return !source->device && strcmp(source->id, "test") != 0 && !picture;
 }
 
-/* Its pad is that of `out`: left to itself, GStreamer would take those in front of links that
- * are still to come for pads of the bin, too. */
+/* The bin's pad is made from `out` by hand. GStreamer would also make pads of the bin out of those
+ * that wait for a delayed link. */
 static GstElement *make_bin(const char *description, const char *property, const char *value,
                             GError **error)
 {

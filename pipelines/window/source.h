@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where frames come from: a test picture, cameras, files. Main thread. */
+/* Sources of frames: a test picture, cameras, files. Main thread. */
 #ifndef WINDOW_SOURCE_H
 #define WINDOW_SOURCE_H
 
@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 struct source {
-    char *id;          /* that settings keep: "test", "camera:NAME" or a URI */
+    char *id;          /* identifier in the settings: "test", "camera:NAME" or a URI */
     char *name;        /* for people */
-    GstDevice *device; /* of a camera, or NULL */
+    GstDevice *device; /* the camera, or NULL */
 };
 
 struct source *source_new_test(void);

@@ -11,7 +11,7 @@ struct sources {
     void (*chosen)(void *user, const struct source *source);
     void *user;
     GtkWidget *widget;
-    GtkStringList *names; /* of all of them, and OPEN */
+    GtkStringList *names; /* names of all sources, and OPEN */
     GPtrArray *all;       /* struct source */
     struct source *now;   /* one of them, or NULL */
     GstDeviceMonitor *monitor;

@@ -9,7 +9,7 @@
 #define PAUSE_MS 500
 
 struct look {
-    guint64 frames; /* that left the filter */
+    guint64 frames; /* frames that left the filter */
     gint64 time_us, processor_us;
 };
 
@@ -24,7 +24,7 @@ struct status {
     guint timer;
 };
 
-/* What the element calls the ways of frames. */
+/* Values of import-path and export-path, with words for people. */
 static const struct way {
     const char *path, *in, *out;
 } ways[] = {
@@ -91,7 +91,7 @@ static void show_times(struct status *status, const struct look *now, const GstS
     gtk_label_set_text(GTK_LABEL(status->rate), text);
     tell("rate", "%.1f", rate);
     if (!frames)
-        return; /* it is paused */
+        return; /* paused */
     for (int i = 0; i < PLOT_PROCESSOR; i++) {
         guint64 ns = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is known of the frames below the picture: their rate, ways, and times. */
+/* Line below the picture: the frames' rate, paths and times. */
 #ifndef WINDOW_STATUS_H
 #define WINDOW_STATUS_H
 

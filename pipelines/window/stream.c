@@ -116,8 +116,8 @@ static void on_warning(struct stream *stream, GstMessage *message)
     stream->listener.warned(stream->listener.user, error->message);
 }
 
-/* Of a file that has sound alone GStreamer says that a plug-in is missing, as it was asked for
- * pictures: a line "Missing decoder: NAME (CAPS)" for each stream. */
+/* GStreamer reports a missing plug-in for a file without pictures. True if all the lines "Missing
+ * decoder: NAME (CAPS)" are about sound. */
 static bool has_sound_alone(const char *more)
 {
     g_auto(GStrv) lines = g_strsplit(more, "\n", -1);
@@ -133,8 +133,8 @@ static bool has_sound_alone(const char *more)
     return has_sound;
 }
 
-/* Where a stream breaks, its first element says no more than that: what it knows is in the
- * part for developers. */
+/* Error text for people. The first element of a broken stream only says that it broke; the reason
+ * is in the part for developers. */
 static char *error_words(const GError *error, const char *more)
 {
     if (g_error_matches(error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN) && more &&

@@ -10,7 +10,7 @@
 
 #include <gtk/gtk.h>
 
-/* What happened, as text for people; all called in the main thread. */
+/* Events, with text for people; called in the main thread. */
 struct stream_listener {
     void (*failed)(void *user, const char *text); /* the stream has stopped */
     void (*warned)(void *user, const char *text);
@@ -36,6 +36,7 @@ bool stream_is_open(const struct stream *stream);
 
 const char *stream_way(const struct stream *stream);        /* to the window, in words; or NULL */
 GdkPaintable *stream_filtered(const struct stream *stream); /* NULL where none is open */
-GdkPaintable *stream_before(const struct stream *stream);   /* likewise, and without `both` */
+/* NULL where none is open, or without `both` */
+GdkPaintable *stream_before(const struct stream *stream);
 
 #endif

@@ -12,7 +12,7 @@ static void tell_where(GtkWidget *widget)
 {
     GtkRoot *root = gtk_widget_get_root(widget);
     graphene_rect_t r;
-    double x = 0, y = 0; /* of the window's shadow */
+    double x = 0, y = 0; /* width of the window's shadow */
     g_autofree char *now = NULL;
 
     if (!root || !gtk_widget_get_mapped(widget) || !gtk_widget_get_width(GTK_WIDGET(root)) ||

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What changes, told on standard output to who asked by --status. Main thread. */
+/* Prints changes on standard output, for programs that started the window with --status. Main
+ * thread. */
 #ifndef WINDOW_TELL_H
 #define WINDOW_TELL_H
 

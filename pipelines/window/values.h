@@ -6,7 +6,7 @@
 #include <gst/gst.h>
 #include <stdbool.h>
 
-/* Those that the filter has of its own and that can be written, ended by NULL; g_free. */
+/* The filter's own writable properties, ended by NULL; g_free. */
 GParamSpec **values_list(GstElement *filter);
 
 /* May it change while frames flow? */
@@ -17,6 +17,7 @@ bool values_parse(const GParamSpec *spec, const char *text, GValue *out);
 
 void values_reset(GstElement *filter); /* all as they were made */
 void values_load(GstElement *filter, GKeyFile *from);
-void values_save(GstElement *filter, GKeyFile *to); /* those that are not as they were made */
+/* only values that differ from their defaults */
+void values_save(GstElement *filter, GKeyFile *to);
 
 #endif

@@ -16,7 +16,7 @@ struct _View {
     GdkPaintable *filtered, *before;
     enum view_layout layout;
     double divider;        /* share of the picture's width that is as before */
-    graphene_rect_t shown; /* where the picture was drawn last */
+    graphene_rect_t shown; /* place of the picture when it was drawn last */
 };
 G_DEFINE_TYPE(View, view, GTK_TYPE_WIDGET)
 

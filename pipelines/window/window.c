@@ -25,7 +25,7 @@ struct window {
     struct banner banner;
     struct stream *stream;
     struct sources *sources;
-    const struct source *source; /* what is shown, of the list */
+    const struct source *source; /* entry of the list that is shown */
     guint signals[2];            /* sources of SIGINT and SIGTERM */
     guint saving;                /* source that will; 0: nothing has changed */
 };
@@ -96,13 +96,13 @@ static void on_changed(void *user)
     status_set_way(window->status, stream_way(window->stream));
     gtk_widget_set_sensitive(window->pause, stream_is_open(window->stream));
     if (!stream_is_open(window->stream))
-        tap_forget(window->tap); /* its memory is the device's */
+        tap_forget(window->tap); /* the tap's frame is the device's memory */
     tell("playing", "%d", stream_is_playing(window->stream));
 }
 
 /* -------------------------------------------------------------------- controls */
 
-/* What cannot change while frames flow: the stream begins anew. */
+/* A property that cannot change while frames flow restarts the stream. */
 static void on_set(void *user, GParamSpec *spec, const GValue *value)
 {
     struct window *window = user;
@@ -267,7 +267,7 @@ static gboolean on_saving(gpointer window)
     return G_SOURCE_REMOVE;
 }
 
-/* So that little is lost if the program is killed. */
+/* Saves soon after a change, so that little is lost if the program is killed. */
 static void save_soon(struct window *window)
 {
     if (!window->saving)
@@ -276,7 +276,8 @@ static void save_soon(struct window *window)
 
 static gboolean on_close(GtkWindow *widget, struct window *window)
 {
-    gtk_window_set_focus(widget, NULL); /* what is being typed counts, while there is all of it */
+    /* takes over a value that is still being typed, while the filter is there */
+    gtk_window_set_focus(widget, NULL);
     save(window);
     stream_close(window->stream);
     return FALSE;
