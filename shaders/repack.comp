@@ -12,8 +12,7 @@ layout(constant_id = 4) const uint CHANNELS = 1;
 layout(constant_id = 5) const uint PIXELS = 1; // H · W
 layout(constant_id = 6) const uint CHANNEL_STRIDE = 1;
 layout(constant_id = 7) const uint PIXEL_STRIDE = 1;
-// elements from one group of four channels to the next
-layout(constant_id = 8) const uint GROUP_STRIDE = 1;
+layout(constant_id = 8) const uint GROUP_STRIDE = 1; // elements to the next four channels
 layout(constant_id = 9) const uint IMAGE_STRIDE = 1;
 layout(constant_id = 10) const uint HALF = 0; // the linear side is float16
 layout(constant_id = 11) const uint COUNT = 1; // elements in all

@@ -3,8 +3,7 @@
 // workgroup computes it anew, from means of parts of one or two tensors, by one or two
 // fully connected layers. Sums are added in a fixed order. Behind common/storage.glsl,
 // common/activation.glsl and the workgroup's size.
-// packs of the first tensor; 0: the gate is read, not computed
-layout(constant_id = 3) const uint GATE_PACKS = 0;
+layout(constant_id = 3) const uint GATE_PACKS = 0; // packs of the first tensor; 0: read the gate
 layout(constant_id = 4) const uint GATE_PARTS = 1; // values that make each mean of the first tensor
 layout(constant_id = 5) const uint GATE_PACKS2 = 0; // packs of the second tensor, or 0
 layout(constant_id = 6) const uint GATE_PARTS2 = 1;
