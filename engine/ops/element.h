@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+/* Where a word of 64 bits has its lowest `size` bytes, in the machine's order. */
+static inline uint8_t *tdl_element_low(uint64_t *word, size_t size)
+{
+    return (uint8_t *)word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(*word) - size : 0);
+}
+
 /* The element's memory, integers with their sign extended: arithmetic on it
  * wraps as theirs does. */
 static inline uint64_t tdl_element_bits(enum tdl_dtype dtype, const void *data, size_t i)
@@ -14,22 +20,23 @@ static inline uint64_t tdl_element_bits(enum tdl_dtype dtype, const void *data, 
     const uint32_t size = (uint32_t)tdl_dtype_size(dtype), shift = 64 - 8 * size;
     bool has_sign = dtype == TDL_INT8 || dtype == TDL_INT32 || dtype == TDL_INT64;
     uint64_t bits = 0;
-    memcpy(&bits, (const uint8_t *)data + i * size, size);
+    memcpy(tdl_element_low(&bits, size), (const uint8_t *)data + i * size, size);
     return has_sign ? (uint64_t)((int64_t)(bits << shift) >> shift) : bits;
 }
 
 static inline void tdl_element_set_bits(enum tdl_dtype dtype, void *data, size_t i, uint64_t bits)
 {
     size_t size = tdl_dtype_size(dtype);
-    memcpy((uint8_t *)data + i * size, &bits, size);
+    memcpy((uint8_t *)data + i * size, tdl_element_low(&bits, size), size);
 }
 
 /* The element's value; the type holds every one exactly. */
 static inline long double tdl_element_get(enum tdl_dtype dtype, const void *data, size_t i)
 {
     uint64_t bits = tdl_element_bits(dtype, data, i);
+    const uint32_t word = (uint32_t)bits;
     float value;
-    memcpy(&value, &bits, sizeof(value));
+    memcpy(&value, &word, sizeof(value));
     switch (dtype) {
     case TDL_FLOAT32:
         return value;
@@ -47,9 +54,11 @@ static inline long double tdl_element_get(enum tdl_dtype dtype, const void *data
 static inline void tdl_element_set(enum tdl_dtype dtype, void *data, size_t i, long double value)
 {
     float single = (float)value;
-    uint64_t bits = 0;
+    uint64_t bits;
+    uint32_t word;
+    memcpy(&word, &single, sizeof(word));
     if (dtype == TDL_FLOAT32)
-        memcpy(&bits, &single, sizeof(single));
+        bits = word;
     else if (dtype == TDL_FLOAT16)
         bits = tdl_float_to_half(single);
     else

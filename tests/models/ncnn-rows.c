@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ncnn-rows.h"
 
+#include "file-order.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,22 +180,35 @@ static void write_text(const struct ncnn_test *test, char text[1024])
              test->layers);
 }
 
+static size_t file_bin(const struct ncnn_test *test, uint8_t bin[1024])
+{
+    const size_t size = 4 * (size_t)test->bin_count;
+
+    if (size > 1024)
+        abort();
+    to_file_order(bin, test->bin, size, 4);
+    return size;
+}
+
 void ncnn_test_write(const char *path, const struct ncnn_test *test)
 {
     char text[1024];
+    uint8_t bin[1024];
+    const size_t size = file_bin(test, bin);
 
     write_text(test, text);
-    ncnn_write_files(path, text, strlen(text), test->bin, 4 * (size_t)test->bin_count);
+    ncnn_write_files(path, text, strlen(text), bin, size);
 }
 
 int ncnn_test_seed(FILE *f, const struct ncnn_test *test)
 {
-    const size_t count = (size_t)test->bin_count;
     char text[1024];
+    uint8_t bin[1024];
+    const size_t size = file_bin(test, bin);
 
     write_text(test, text);
     return fwrite(text, 1, strlen(text) + 1, f) == strlen(text) + 1 &&
-                   (count == 0 || fwrite(test->bin, 4, count, f) == count)
+                   fwrite(bin, 1, size, f) == size
                ? 0
                : -1;
 }

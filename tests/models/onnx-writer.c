@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "onnx-writer.h"
 
+#include "file-order.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,13 @@ static void append(struct onnx_bytes *m, const void *data, size_t size)
     if (size)
         memcpy(m->data + m->size, data, size);
     m->size += size;
+}
+
+static void append_numbers(struct onnx_bytes *m, const void *list, size_t size, size_t width)
+{
+    append(m, list, size);
+    if (size)
+        to_file_order(m->data + m->size - size, list, size, width);
 }
 
 void onnx_put_varint(struct onnx_bytes *m, uint64_t value)
@@ -47,7 +56,7 @@ void onnx_put_int(struct onnx_bytes *m, uint32_t field, int64_t value)
 void onnx_put_float(struct onnx_bytes *m, uint32_t field, float value)
 {
     tag(m, field, FIXED32);
-    append(m, &value, sizeof(value));
+    append_numbers(m, &value, sizeof(value), sizeof(value));
 }
 
 void onnx_put_bytes(struct onnx_bytes *m, uint32_t field, const void *data, size_t size)
@@ -55,6 +64,14 @@ void onnx_put_bytes(struct onnx_bytes *m, uint32_t field, const void *data, size
     tag(m, field, BYTES);
     onnx_put_varint(m, size);
     append(m, data, size);
+}
+
+void onnx_put_numbers(struct onnx_bytes *m, uint32_t field, const void *list, size_t size,
+                      size_t width)
+{
+    tag(m, field, BYTES);
+    onnx_put_varint(m, size);
+    append_numbers(m, list, size, width);
 }
 
 void onnx_put_text(struct onnx_bytes *m, uint32_t field, const char *text)
@@ -135,6 +152,16 @@ void onnx_attr_message(struct onnx_bytes *attributes, const char *name, uint32_t
 
 /* -------------------------------------------------------------------- graphs */
 
+/* Of a TensorProto.DataType. */
+static size_t width_of(int type)
+{
+    static const uint8_t widths[] = {[1] = 4, [4] = 2, [5] = 2,  [6] = 4,  [7] = 8, [10] = 2,
+                                     [11] = 8, [12] = 4, [13] = 8, [16] = 2};
+    const size_t count = sizeof(widths) / sizeof(widths[0]);
+
+    return (size_t)type < count && widths[type] ? widths[type] : 1;
+}
+
 void onnx_tensor_message(struct onnx_bytes *t, const char *name, int type, size_t rank,
                          const int64_t *dims, const void *data, size_t size)
 {
@@ -144,7 +171,7 @@ void onnx_tensor_message(struct onnx_bytes *t, const char *name, int type, size_
     if (name)
         onnx_put_text(t, 8, name);
     if (data)
-        onnx_put_bytes(t, 9, data, size);
+        onnx_put_numbers(t, 9, data, size, width_of(type));
 }
 
 static void put_names(struct onnx_bytes *m, uint32_t field, const char *names)

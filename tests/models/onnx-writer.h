@@ -22,6 +22,9 @@ void onnx_put_int(struct onnx_bytes *m, uint32_t field, int64_t value);
 void onnx_put_float(struct onnx_bytes *m, uint32_t field, float value);
 void onnx_put_text(struct onnx_bytes *m, uint32_t field, const char *text);
 void onnx_put_bytes(struct onnx_bytes *m, uint32_t field, const void *data, size_t size);
+/* A list of numbers of `width` bytes in memory, which the file has lowest byte first. */
+void onnx_put_numbers(struct onnx_bytes *m, uint32_t field, const void *list, size_t size,
+                      size_t width);
 void onnx_put_message(struct onnx_bytes *m, uint32_t field, struct onnx_bytes *inner);
 /* A varint as it is, for messages that are wrong. */
 void onnx_put_varint(struct onnx_bytes *m, uint64_t value);
@@ -38,7 +41,7 @@ void onnx_attr_ints(struct onnx_bytes *attributes, const char *name, const int64
 void onnx_attr_message(struct onnx_bytes *attributes, const char *name, uint32_t field,
                        struct onnx_bytes *inner);
 
-/* A tensor's message: raw bytes unless `data` is NULL. */
+/* A tensor's message: raw bytes unless `data`, numbers in memory, is NULL. */
 void onnx_tensor_message(struct onnx_bytes *t, const char *name, int type, size_t rank,
                          const int64_t *dims, const void *data, size_t size);
 

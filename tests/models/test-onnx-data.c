@@ -4,6 +4,7 @@
  * beside the model, and filters that are turned where they lie. Looks at the graph
  * that the reader makes, so it takes the engine with its inner interfaces.
  */
+#include "file-order.h"
 #include "onnx-writer.h"
 
 #include <tdl/models.h>
@@ -103,7 +104,8 @@ static const struct type {
 static size_t raw_bytes(const struct type *t, uint8_t *out)
 {
     for (size_t i = 0; i < 3; i++)
-        memcpy(out + i * t->size, &t->bits[i], t->size); /* little-endian */
+        for (size_t b = 0; b < t->size; b++)
+            out[i * t->size + b] = (uint8_t)(t->bits[i] >> 8 * b);
     return 3 * t->size;
 }
 
@@ -148,11 +150,12 @@ static void put_list(bytes *t, const struct type *type, bool packed)
 
 static void test_type(const struct type *type)
 {
-    uint8_t raw[24];
+    uint8_t raw[24], numbers[24];
     const size_t size = raw_bytes(type, raw);
     bytes g = {0}, t = {0};
 
-    onnx_initializer(&g, "c", type->type, 1, (const int64_t[]){3}, raw, size);
+    to_file_order(numbers, raw, size, type->size); /* and back */
+    onnx_initializer(&g, "c", type->type, 1, (const int64_t[]){3}, numbers, size);
     expect_numbers(&g, type->name);
     for (int packed = 0; packed < 2; packed++) {
         onnx_tensor_message(&t, "c", type->type, 1, (const int64_t[]){3}, NULL, 0);
@@ -212,10 +215,12 @@ static const struct external {
 static void test_external(const struct external *e)
 {
     static const float data[] = {7, 7, 1, 0, 3};
+    uint8_t file[sizeof(data)];
     bytes g = {0};
     struct tdl_builder *builder;
 
-    write_file("weights.bin", data, sizeof(data));
+    to_file_order(file, data, sizeof(data), sizeof(*data));
+    write_file("weights.bin", file, sizeof(file));
     put_external(&g, "c", e->location, e->offset, e->length);
     if (e->result == TDL_OK) {
         expect_numbers(&g, e->location);

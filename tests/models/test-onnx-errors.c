@@ -386,7 +386,7 @@ static void listed(bytes *g, int count)
     bytes t = {0};
 
     onnx_tensor_message(&t, "c", FLOAT, 1, DIMS(3), NULL, 0);
-    onnx_put_bytes(&t, 4, FLOATS(1, 2, 3, 4), 4 * (size_t)count);
+    onnx_put_numbers(&t, 4, FLOATS(1, 2, 3, 4), 4 * (size_t)count, 4);
     onnx_put_message(g, 5, &t);
     with_node(g, "Mul", "x c", NULL);
 }
@@ -406,7 +406,7 @@ static void broken_numbers(bytes *g)
     bytes t = {0};
 
     onnx_tensor_message(&t, "c", FLOAT, 1, DIMS(3), NULL, 0);
-    onnx_put_bytes(&t, 4, FLOATS(1, 2, 3), 11);
+    onnx_put_numbers(&t, 4, FLOATS(1, 2, 3), 11, 4);
     onnx_put_message(g, 5, &t);
     with_node(g, "Mul", "x c", NULL);
 }

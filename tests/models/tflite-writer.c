@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tflite-writer.h"
 
+#include "file-order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,17 +88,19 @@ static size_t vector(struct writer *w, size_t slot, size_t count, size_t alignme
     return w->size;
 }
 
-static void bytes(struct writer *w, size_t slot, const void *data, size_t size, size_t alignment)
+/* Numbers of `width` bytes, as they lie in memory. */
+static void bytes(struct writer *w, size_t slot, const void *data, size_t size, size_t width,
+                  size_t alignment)
 {
     const size_t pos = vector(w, slot, size, alignment);
 
     for (size_t i = 0; i < size; i++)
-        put(w, pos + i, ((const uint8_t *)data)[i], 1);
+        put(w, pos + i, ((const uint8_t *)data)[file_order(i, width, size)], 1);
 }
 
 static void string(struct writer *w, size_t slot, const char *text)
 {
-    bytes(w, slot, text, strlen(text), 4);
+    bytes(w, slot, text, strlen(text), 1, 4);
     put(w, w->size, 0, 1);
 }
 
@@ -132,7 +136,8 @@ static void write_quantization(struct writer *w, size_t slot, const struct write
     size_t list;
 
     scalar(w, pos, 6, (uint32_t)tensor->axis, 4);
-    bytes(w, field(w, pos, 2), tensor->scales, 4 * (size_t)tensor->scale_count, 4);
+    bytes(w, field(w, pos, 2), tensor->scales, 4 * (size_t)tensor->scale_count, 4,
+          4);
     put(w, w->size - 4 * (size_t)tensor->scale_count - 4, (uint64_t)tensor->scale_count, 4);
     if (tensor->zero_count == 0)
         return;
@@ -228,7 +233,7 @@ static void write_op(struct writer *w, size_t slot, const struct writer_op *op, 
                      op->options[i].size);
     }
     if (op->custom_options)
-        bytes(w, field(w, pos, 5), op->custom_options, op->custom_size, 16);
+        bytes(w, field(w, pos, 5), op->custom_options, op->custom_size, 1, 16);
 }
 
 static void write_tensors(struct writer *w, size_t slot, const struct writer_model *model)
@@ -283,6 +288,15 @@ static void write_code(struct writer *w, size_t slot, const struct writer_op *op
         string(w, field(w, pos, 1), op->custom);
 }
 
+/* Of a TensorType. */
+static size_t width_of(int type)
+{
+    static const uint8_t widths[] = {[0] = 4, [1] = 2, [2] = 4, [4] = 8, [7] = 2};
+    const size_t count = sizeof(widths) / sizeof(widths[0]);
+
+    return (size_t)type < count && widths[type] ? widths[type] : 1;
+}
+
 /* Buffer 0 is empty by convention, tensor i has buffer i + 1. */
 static void write_buffers(struct writer *w, size_t slot, const struct writer_model *model)
 {
@@ -298,7 +312,8 @@ static void write_buffers(struct writer *w, size_t slot, const struct writer_mod
 
         if (!tensor || !tensor->data)
             continue;
-        bytes(w, field(w, buffer, 0), tensor->data, tensor->data_size, 16);
+        bytes(w, field(w, buffer, 0), tensor->data, tensor->data_size, width_of(tensor->type),
+              16);
         first = first ? first : w->size - tensor->data_size;
     }
     for (int i = 0; i < model->overlaps; i++) {
