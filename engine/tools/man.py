@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Make a manual page of what a tool's --help says: man.py TOOL PAGE VERSION WHAT.
+"""Make a manual page of what a tool's --help said: man.py HELP PAGE VERSION WHAT.
 
+HELP is a file with the tool's name and .help behind it.
 Every line of the help is in the page, so what the tool tells of itself and its page
 cannot part. The help has lines "Usage:" and "Example:", options two to six blanks
 from the left with their text two blanks or more behind them or in lines far to the
 right, headings that end with a colon in front of options, and paragraphs.
 """
-import os
+import pathlib
 import re
-import subprocess
 import sys
 
 OPTION = re.compile(r" {2,6}(-\S.*?)(?: {2,}(\S.*))?$")
@@ -77,11 +77,10 @@ def page(name, version, what, text):
 
 
 def main():
-    tool, to, version, what = sys.argv[1:]
-    said = subprocess.run([tool, "--help"], check=True, capture_output=True, text=True,
-                          env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout
-    with open(to, "w", encoding="utf-8") as f:
-        f.write(page(os.path.basename(tool), version, what, said))
+    said, to, version, what = sys.argv[1:]
+    said = pathlib.Path(said)
+    text = page(said.stem, version, what, said.read_text(encoding="utf-8"))
+    pathlib.Path(to).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
