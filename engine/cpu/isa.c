@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static const char *const names[TDL_CPU_ISA_COUNT] = {"baseline", "x86-64-v3", "x86-64-v4"};
+static const char *const names[TDL_CPU_ISA_COUNT] = {"baseline", "x86-64-v3", "x86-64-v4", "sve"};
 
 const char *tdl_cpu_isa_name(enum tdl_cpu_isa isa)
 {
@@ -28,7 +28,7 @@ static enum tdl_cpu_isa best(void)
 static bool has(enum tdl_cpu_isa isa)
 {
 #ifdef TDL_CPU_HAVE_LEVELS
-    return isa <= tdl_cpu_level();
+    return tdl_cpu_has(isa);
 #else
     return isa == TDL_CPU_ONLY;
 #endif
@@ -36,7 +36,7 @@ static bool has(enum tdl_cpu_isa isa)
 
 enum tdl_result tdl_cpu_isa_check(void)
 {
-    if (best() <= tdl_cpu_level())
+    if (tdl_cpu_has(best()))
         return TDL_OK;
     return tdl_fail(TDL_ERROR_UNSUPPORTED,
                     "built with -Dcpu-levels=native where the CPU has %s; this one has %s: build "
@@ -54,7 +54,7 @@ static enum tdl_cpu_isa choose(const struct tdl_context *ctx)
             return isa;
     tdl_log(ctx, TDL_LOG_WARNING,
             "TDL_CPU_ISA=%s: this CPU or this build has no such instructions; taking %s. Known are "
-            "baseline, x86-64-v3 and x86-64-v4.",
+            "baseline, x86-64-v3, x86-64-v4 and sve.",
             wanted, names[best()]);
     return best();
 }

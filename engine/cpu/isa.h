@@ -11,7 +11,7 @@
 #include "level.h"
 
 /* The best that this build and this CPU have, or what TDL_CPU_ISA names (baseline,
- * x86-64-v3, x86-64-v4) if they have it: looked up once. `ctx` hears of what the
+ * x86-64-v3, x86-64-v4, sve) if they have it: looked up once. `ctx` hears of what the
  * variable names in vain. */
 enum tdl_cpu_isa tdl_cpu_isa(const struct tdl_context *ctx);
 const char *tdl_cpu_isa_name(enum tdl_cpu_isa isa);

@@ -5,16 +5,19 @@
 
 extern const struct tdl_cpu_frame_kernels tdl_cpu_frame_kernels_baseline;
 #ifdef TDL_CPU_HAVE_LEVELS
-extern const struct tdl_cpu_frame_kernels tdl_cpu_frame_kernels_v3;
+extern const struct tdl_cpu_frame_kernels tdl_cpu_frame_kernels_v3, tdl_cpu_frame_kernels_sve;
 #endif
 
 const struct tdl_cpu_frame_kernels *tdl_cpu_frame_kernels(const struct tdl_context *ctx)
 {
     switch (tdl_cpu_isa(ctx)) {
-#ifdef TDL_CPU_HAVE_LEVELS
+#if defined(TDL_CPU_HAVE_LEVELS) && defined(__x86_64__)
     case TDL_CPU_X86_64_V3:
     case TDL_CPU_X86_64_V4: /* measured: to a tensor half as slow again */
         return &tdl_cpu_frame_kernels_v3;
+#elif defined(TDL_CPU_HAVE_LEVELS)
+    case TDL_CPU_SVE:
+        return &tdl_cpu_frame_kernels_sve;
 #endif
     default:
         return &tdl_cpu_frame_kernels_baseline;

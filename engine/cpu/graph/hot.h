@@ -101,7 +101,7 @@ struct tdl_cpu_hot {
 };
 extern const struct tdl_cpu_hot tdl_cpu_hot_baseline;
 #ifdef TDL_CPU_HAVE_LEVELS
-extern const struct tdl_cpu_hot tdl_cpu_hot_v3, tdl_cpu_hot_v4;
+extern const struct tdl_cpu_hot tdl_cpu_hot_v3, tdl_cpu_hot_v4, tdl_cpu_hot_sve;
 #endif
 
 /* The functions for this machine. */

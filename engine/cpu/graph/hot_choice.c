@@ -4,11 +4,14 @@
 const struct tdl_cpu_hot *tdl_cpu_hot(void)
 {
     switch (tdl_cpu_isa(NULL)) {
-#ifdef TDL_CPU_HAVE_LEVELS
+#if defined(TDL_CPU_HAVE_LEVELS) && defined(__x86_64__)
     case TDL_CPU_X86_64_V3:
         return &tdl_cpu_hot_v3;
     case TDL_CPU_X86_64_V4:
         return &tdl_cpu_hot_v4;
+#elif defined(TDL_CPU_HAVE_LEVELS)
+    case TDL_CPU_SVE:
+        return &tdl_cpu_hot_sve;
 #endif
     default:
         return &tdl_cpu_hot_baseline;
