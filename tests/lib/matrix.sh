@@ -13,6 +13,7 @@
 #   pipelines  some   all, several of them with the layer
 #   sanitizers all    what is about Vulkan's host code,   nightly: the others
 #                     and frames' kernels for CPUs
+#   builds     some   none                                nightly: kinds of builds
 #   threads    what several threads do, on both
 #   profiles   software Vulkan as a device with the least  nightly: all profiles,
 #              limits, the layer on                        which drivers give names
@@ -55,6 +56,20 @@ raced=(engine-{async,compile,context,tensor,dispatch,strangers,waits}
 machine=(witness engine machine) # the longest first
 machine_by_night=(camera life gl desktop loopback display)
 
+# Ways to build that no other part has: a name, and what meson is told, behind the
+# environment's CC.
+other_builds=(
+    'without-libpng -Dpng=disabled'
+    'without-XNNPACK -Dxnnpack=disabled'
+    'clang CC=clang'
+    'link-time-optimization -Db_lto=true'
+    'O0 -Doptimization=0'
+    'O3 -Doptimization=3'
+    'march=native -Dc_args=-march=native'
+)
+# Of each. What is left to the compiler is in operators and frames.
+built_otherwise='engine-cpu-(ops|ops-vision|ops-linear|ops-elementwise|conv|graph)|frame-(from|compose|mask)-cpu'
+
 nightly=no
 # by_night : nothing is left out from here on, and everything tries long.
 by_night() {
@@ -92,6 +107,10 @@ names_in() { # names_in PART BUILD
             grep -xE "$([ "$nightly" = yes ] && echo "$profiled_by_night" || echo "$profiled_every_day")"
         ;;
     threads) printf '%s\n' "${raced[@]}" ;;
+    builds)
+        tests_of "$build" engine | grep -xE "$built_otherwise"
+        [[ $build != *-without-libpng ]] || echo tdl-run
+        ;;
     vm)
         printf '%s\n' "${machine[@]}"
         [ "$nightly" = no ] || printf '%s\n' "${machine_by_night[@]}"

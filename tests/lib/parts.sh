@@ -18,6 +18,7 @@ describe() {
     sanitizers) echo "the suites built with ASan, UBSan and leak detection, on the CPU; on Vulkan what is about it" ;;
     metadata) echo "what frames carry since GStreamer 1.26, with sanitizers" ;;
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
+    builds) echo "other compilers and options, and builds without libpng or XNNPACK: no warning, a few tests" ;;
     library) echo "libtdl installed, and its examples built against it; all of it built without Vulkan" ;;
     fuzz) echo "libFuzzer on the readers of models and on the builder, a quarter of a minute each" ;;
     soak) echo "1,000 frames with resident memory flat" ;;
@@ -29,7 +30,7 @@ describe() {
     packages) echo "Debian packages of a fresh Debian 12: built, lintian, installed, used, purged (root only)" ;;
     bookworm) echo "demo and quick tests in a fresh Debian 12 (root only)" ;;
     trixie) echo "the same in a fresh Debian 13" ;;
-    ports) echo "the engine built for arm64, armhf, i386 and s390x, and run by qemu-user (root only)" ;;
+    ports) echo "the engine for arm64, armhf, i386 and s390x, packages for arm64 and armhf, run by qemu-user (root only)" ;;
     sid) echo "what only a Debian sid has: GStreamer's overlay of our metadata, software matrix units (root only)" ;;
     esac
 }
@@ -187,6 +188,30 @@ part_threads() {
         --timeout-multiplier "${patience:-6}" "${tests[@]}"
 }
 
+# Each in a folder of its own, which stays for the next time.
+part_builds() {
+    local row name words build
+    for row in "${other_builds[@]}"; do
+        read -r name words <<<"$row"
+        build=$root/build-$name
+        # shellcheck disable=SC2086 # a word an argument
+        expect "$name: set-up" built_as "$build" $words
+        [ -e "$build/build.ninja" ] || continue
+        expect "$name: build without a warning" build_tests "$build" engine/tools/tdl-info \
+            $(tests_in builds "$build" | sed 's/^/test:/')
+        TDL_TEST_CASES=${TDL_TEST_CASES:-1} meson_tests "$build" \
+            --timeout-multiplier "${patience:-6}" $(tests_in builds "$build")
+    done
+}
+
+# built_as FOLDER [CC=COMPILER] [MESON-ARGUMENT...]
+built_as() {
+    local folder=$1 compiler=cc
+    shift
+    case ${1:-} in CC=*) compiler=${1#CC=} && shift ;; esac
+    CC=$compiler configure "$folder" -Dgst=disabled -Dwerror=true "$@"
+}
+
 part_library() { meson_tests "$TDL_BUILD" --suite library; }
 
 part_fuzz() {
@@ -268,6 +293,7 @@ part_ports() {
     cp -Lu models/selfie_segmentation.tflite "$system/src/models/"
     cp "$TDL_BUILD/shaders/shaders.c" "$system/src/build-shaders.c"
     told_results env TDL_BUILD="$own" tests/debian.sh bookworm tests/ports.sh
+    told_results env TDL_BUILD="$own" tests/debian.sh bookworm tests/ports-packages.sh
 }
 
 # With the models that are here: to fetch them there would need npm, and shows nothing.
