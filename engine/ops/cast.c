@@ -26,8 +26,7 @@ static uint64_t element(enum tdl_dtype from, enum tdl_dtype to, const void *data
     float x = (float)tdl_element_get(from, data, i);
     if (!tdl_is_float(to))
         return tdl_double_to_integer(to, (double)x);
-    tdl_element_set(to, &bits, 0, x);
-    return bits;
+    return tdl_element_of(to, x);
 }
 
 static void reference(const struct tdl_node *n, const void *const *inputs, void *output)

@@ -51,19 +51,22 @@ static inline long double tdl_element_get(enum tdl_dtype dtype, const void *data
     }
 }
 
-static inline void tdl_element_set(enum tdl_dtype dtype, void *data, size_t i, long double value)
+/* The bits of the element that has a value. */
+static inline uint64_t tdl_element_of(enum tdl_dtype dtype, long double value)
 {
-    float single = (float)value;
-    uint64_t bits;
+    const float single = (float)value;
     uint32_t word;
     memcpy(&word, &single, sizeof(word));
     if (dtype == TDL_FLOAT32)
-        bits = word;
-    else if (dtype == TDL_FLOAT16)
-        bits = tdl_float_to_half(single);
-    else
-        bits = value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value;
-    tdl_element_set_bits(dtype, data, i, bits);
+        return word;
+    if (dtype == TDL_FLOAT16)
+        return tdl_float_to_half(single);
+    return value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value;
+}
+
+static inline void tdl_element_set(enum tdl_dtype dtype, void *data, size_t i, long double value)
+{
+    tdl_element_set_bits(dtype, data, i, tdl_element_of(dtype, value));
 }
 
 #endif

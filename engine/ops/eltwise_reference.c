@@ -232,13 +232,6 @@ static uint64_t integer_logic(enum tdl_function f, struct integer x, struct inte
 
 /* -------------------------------------------------------------------- nodes */
 
-static uint64_t float_bits(enum tdl_dtype dtype, double value)
-{
-    uint64_t bits = 0;
-    tdl_element_set(dtype, &bits, 0, value);
-    return bits;
-}
-
 /* The bits of one element of the output. */
 static uint64_t element(const struct tdl_node *n, enum tdl_function f, const void *const *inputs,
                         const size_t at[3])
@@ -257,10 +250,10 @@ static uint64_t element(const struct tdl_node *n, enum tdl_function f, const voi
     if (tdl_is_float(dtype)) {
         double x = (double)tdl_element_get(dtype, inputs[0], at[0]);
         if (f < TDL_ADD || f == TDL_EXPAND)
-            return float_bits(dtype,
-                              unary(f, x, (double)n->attr.eltwise.a, (double)n->attr.eltwise.b));
+            return tdl_element_of(
+                dtype, unary(f, x, (double)n->attr.eltwise.a, (double)n->attr.eltwise.b));
         double y = (double)tdl_element_get(dtype, inputs[1], at[1]);
-        return f < TDL_EQUAL ? float_bits(dtype, binary(f, x, y)) : truth(f, x, y);
+        return f < TDL_EQUAL ? tdl_element_of(dtype, binary(f, x, y)) : truth(f, x, y);
     }
     struct integer x = load(dtype, inputs[0], at[0]);
     if (f < TDL_ADD)

@@ -22,17 +22,14 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     return TDL_OK;
 }
 
-/* The value as an element, in the first bytes. */
+/* The value as an element, in the lowest bits. */
 static uint64_t value_bits(const struct tdl_node *n)
 {
     const enum tdl_dtype dtype = n->output->desc.dtype;
     const double value = n->attr.pad.value;
-    uint64_t bits = 0;
-    if (tdl_is_float(dtype))
-        tdl_element_set(dtype, &bits, 0, value);
-    else
-        tdl_element_set_bits(dtype, &bits, 0, tdl_double_to_integer(dtype, value));
-    return bits;
+    const uint64_t bits =
+        tdl_is_float(dtype) ? tdl_element_of(dtype, value) : tdl_double_to_integer(dtype, value);
+    return bits & UINT64_MAX >> (64 - 8 * tdl_dtype_size(dtype));
 }
 
 /* The element of the input that is at `at` of a dimension, or −1. */
