@@ -250,14 +250,3 @@ bool tdl_kit_floats(struct tdl_kit *kit, struct tdl_operand *operand, const char
     }
     return data != NULL;
 }
-
-bool tdl_kit_axis(struct tdl_kit *kit, int64_t axis, uint32_t rank, uint32_t *out)
-{
-    const int64_t place = axis < 0 ? axis + rank : axis;
-
-    if (place < 0 || place >= rank)
-        return tdl_kit_damaged(kit, "there is no axis %lld in %u dimensions", (long long)axis,
-                               rank);
-    *out = (uint32_t)place;
-    return true;
-}

@@ -111,8 +111,57 @@ static inline const uint32_t *tdl_kit_shape(const struct tdl_operand *operand)
 {
     return tdl_kit_desc(operand)->shape;
 }
-/* An axis that may count from the end; false with the builder in error. */
+
+/* -------------------------------------------------------------------- axes */
+
+/* An axis that may count from the end; false with the builder in error, as all that follow. */
 bool tdl_kit_axis(struct tdl_kit *kit, int64_t axis, uint32_t rank, uint32_t *out);
+/* A list of them. */
+bool tdl_kit_axes(struct tdl_kit *kit, const int64_t *list, uint32_t count, uint32_t rank,
+                  uint32_t *out);
+/* A list in any order, be it several times, as bits; or as what a reduction takes. */
+bool tdl_kit_axis_bits(struct tdl_kit *kit, const int64_t *list, uint32_t count, uint32_t rank,
+                       uint32_t *out);
+bool tdl_kit_reduce_axes(struct tdl_kit *kit, const int64_t *list, uint32_t count, uint32_t rank,
+                         struct tdl_reduce_params *out);
+/* An order of all dimensions. */
+bool tdl_kit_permutation(struct tdl_kit *kit, const int64_t *list, uint32_t count, uint32_t rank,
+                         uint32_t *out);
+/* The shape without the dimensions of these bits; how many are left. */
+uint32_t tdl_kit_without(const struct tdl_tensor_params *in, uint32_t bits, uint32_t *out);
+/* The shape without the listed dimensions of 1, or without all such where none is listed. */
+bool tdl_kit_squeeze(struct tdl_kit *kit, const struct tdl_tensor_params *in, const int64_t *list,
+                     uint32_t count, uint32_t *out, uint32_t *out_rank);
+/* The shape with a dimension of 1 more, at `axis` of the result. */
+bool tdl_kit_with(struct tdl_kit *kit, const struct tdl_tensor_params *in, int64_t axis,
+                  uint32_t *out_axis, uint32_t *out);
+
+/* What SpaceToBatchND makes of `x` by blocks along dimensions 1 and on, whose sizes they divide;
+ * or with `back` what BatchToSpaceND does, whose batch they divide. NULL with the builder in
+ * error. */
+struct tdl_operand *tdl_kit_exchange_blocks(struct tdl_kit *kit, struct tdl_operand *x,
+                                            const uint32_t *block, uint32_t spatial, bool back);
+
+/* ----------------------------------------------------------------- windows */
+
+/* Padding that follows from sizes: on which side the odd pixel lies. */
+enum tdl_kit_same {
+    TDL_KIT_AS_GIVEN,   /* it does not follow */
+    TDL_KIT_SAME_UPPER, /* behind, as in TensorFlow */
+    TDL_KIT_SAME_LOWER, /* before */
+};
+/* What SAME pads before and behind an axis of `in` pixels; else `pad` stays as it is. */
+void tdl_kit_pad_same(enum tdl_kit_same same, uint32_t in, uint32_t window, uint32_t dilation,
+                      uint32_t stride, uint32_t pad[2]);
+/* The pads of a transposed convolution whose output has that size: what its windows reach
+ * beyond it is cut off, the odd pixel where `same` says; what they do not reach is padding of
+ * the output. Sizes are height and width. */
+void tdl_kit_crop(enum tdl_kit_same same, const uint32_t in[2], const uint32_t window[2],
+                  const uint32_t out[2], struct tdl_conv_transpose2d_params *params);
+/* Likewise as the gradient of a convolution, whose padding the params say: false, with the
+ * builder in error, where no input of the output's size has an output of `in` pixels. */
+bool tdl_kit_crop_gradient(struct tdl_kit *kit, const uint32_t in[2], const uint32_t window[2],
+                           const int64_t out[2], struct tdl_conv_transpose2d_params *params);
 
 /* -------------------------------------------------------- tables of operators */
 

@@ -75,26 +75,25 @@ static bool read_window(struct ncnn_import *im, const struct ncnn_layer *l, uint
     return true;
 }
 
-/* Padding that follows from the size, the odd pixel at one of both ends. */
+static enum tdl_kit_same same_of(const struct window *w)
+{
+    return w->pad[2] == SAME_UPPER   ? TDL_KIT_SAME_UPPER
+           : w->pad[2] == SAME_LOWER ? TDL_KIT_SAME_LOWER
+                                     : TDL_KIT_AS_GIVEN;
+}
+
 static bool read_pads(struct ncnn_import *im, const struct window *w, const uint32_t *size,
                       uint32_t out[4])
 {
-    const bool upper = w->pad[2] == SAME_UPPER, lower = w->pad[2] == SAME_LOWER;
+    const enum tdl_kit_same same = same_of(w);
 
     for (uint32_t i = 0; i < 4; i++) {
-        if (!upper && !lower && !ncnn_in_range(im, "padding", w->pad[i], 0))
+        if (!same && !ncnn_in_range(im, "padding", w->pad[i], 0))
             return false;
-        out[i] = upper || lower ? 0 : (uint32_t)w->pad[i];
+        out[i] = same ? 0 : (uint32_t)w->pad[i];
     }
-    for (uint32_t i = 0; i < 2 && (upper || lower); i++) {
-        const int64_t extent = (int64_t)(w->kernel[i] - 1) * w->dilation[i] + 1;
-        const int64_t more =
-            extent + (int64_t)((size[i] - 1) / w->stride[i]) * w->stride[i] - size[i];
-        const uint32_t all = more > 0 ? (uint32_t)more : 0, less = all / 2;
-
-        out[2 * i] = upper ? less : all - less;
-        out[2 * i + 1] = upper ? all - less : less;
-    }
+    for (uint32_t i = 0; i < 2; i++)
+        tdl_kit_pad_same(same, size[i], w->kernel[i], w->dilation[i], w->stride[i], out + 2 * i);
     return true;
 }
 
@@ -164,6 +163,31 @@ static struct tdl_operand *deconvolution_filter(struct ncnn_import *im, const st
     return tdl_builder_constant(im->builder, &desc, to, count * sizeof(*to));
 }
 
+/* Padding of numbers, or by the output's size, which is then said. */
+static bool cut_output(struct ncnn_import *im, const struct ncnn_layer *l, const struct window *w,
+                       const uint32_t *size, struct tdl_conv_transpose2d_params *params)
+{
+    const int32_t out_w = ncnn_int(l, OUTPUT_W, 0), out_h = ncnn_int(l, OUTPUT_H, 0);
+    const enum tdl_kit_same same = same_of(w);
+
+    if (!same && !out_w && !out_h)
+        return read_pads(im, w, size, params->pad);
+    if (!same || !out_w || !out_h)
+        return tdl_kit_lacks(&im->kit,
+                             "an output of %dx%d px with padding of kind %d; libtdl "
+                             "takes a size with -233 and -234, which need one",
+                             out_w, out_h, w->pad[2]);
+    if (!ncnn_in_range(im, "output's size", out_w, 1) ||
+        !ncnn_in_range(im, "output's size", out_h, 1))
+        return false;
+    const uint32_t more[2] = {params->output_padding[0], params->output_padding[1]};
+    tdl_kit_crop(same, size, w->kernel, (const uint32_t[]){(uint32_t)out_h, (uint32_t)out_w},
+                 params);
+    return !memcmp(more, params->output_padding, sizeof(more)) ||
+           tdl_kit_damaged(&im->kit, "windows do not reach over an output of %dx%d px", out_w,
+                           out_h);
+}
+
 static struct tdl_operand *add_deconvolution(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_conv_transpose2d_params params = {0};
@@ -176,16 +200,12 @@ static struct tdl_operand *add_deconvolution(struct ncnn_import *im, const struc
         !ncnn_in_range(im, "output padding", more_w, 0) ||
         !ncnn_in_range(im, "output padding", more_h, 0))
         return NULL;
-    if (w.pad[2] < 0 || ncnn_int(l, OUTPUT_W, 0) != 0 || ncnn_int(l, OUTPUT_H, 0) != 0)
-        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
-                            "padding by the output's size is not supported; convert the model with "
-                            "numbers");
-    if (!read_pads(im, &w, tdl_kit_shape(x) + 2, params.pad))
-        return NULL;
     memcpy(params.stride, w.stride, sizeof(w.stride));
     memcpy(params.dilation, w.dilation, sizeof(w.dilation));
     params.output_padding[0] = (uint32_t)more_h;
     params.output_padding[1] = (uint32_t)more_w;
+    if (!cut_output(im, l, &w, tdl_kit_shape(x) + 2, &params))
+        return NULL;
     params.groups = w.groups;
     filter = deconvolution_filter(im, &w);
     if (!filter || !read_bias(im, l, BIAS, w.outputs, &params.bias))

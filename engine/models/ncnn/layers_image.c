@@ -118,16 +118,9 @@ static bool read_pool(struct ncnn_import *im, const struct ncnn_layer *l, const 
     }
     if (mode == 0)
         params->rounding = TDL_ROUNDING_CEIL;
-    else if (mode == 2)
-        params->padding = TDL_PADDING_SAME_UPPER;
-    for (uint32_t i = 0; i < 2 && mode == 3; i++) {
-        const int64_t more = (int64_t)params->window[i] +
-                             (int64_t)((size[i] - 1) / params->stride[i]) * params->stride[i] -
-                             size[i];
-
-        params->pad[2 * i + 1] = more > 0 ? (uint32_t)more / 2 : 0;
-        params->pad[2 * i] = more > 0 ? (uint32_t)more - params->pad[2 * i + 1] : 0;
-    }
+    for (uint32_t i = 0; i < 2 && mode > 1; i++)
+        tdl_kit_pad_same(mode == 2 ? TDL_KIT_SAME_UPPER : TDL_KIT_SAME_LOWER, size[i],
+                         params->window[i], 1, params->stride[i], params->pad + 2 * i);
     params->count_include_pad = ncnn_int(l, 6, 0) != 0;
     return mode >= 0 && mode <= 3 ? true : tdl_kit_damaged(&im->kit, "padding of kind %d", mode);
 }

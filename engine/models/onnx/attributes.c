@@ -195,6 +195,13 @@ bool onnx_attribute_tensor(struct onnx_import *im, const char *name, struct onnx
     return onnx_tensor_read(im, &f.in, out);
 }
 
+enum tdl_kit_same onnx_auto_pad(const struct onnx_import *im)
+{
+    return onnx_string_is(im, "auto_pad", "SAME_UPPER")   ? TDL_KIT_SAME_UPPER
+           : onnx_string_is(im, "auto_pad", "SAME_LOWER") ? TDL_KIT_SAME_LOWER
+                                                          : TDL_KIT_AS_GIVEN;
+}
+
 bool onnx_ints_of(struct onnx_import *im, const char *attribute, uint32_t i, int64_t *list,
                   uint32_t capacity, uint32_t *out_count)
 {

@@ -298,6 +298,8 @@ bool onnx_string_list(struct onnx_import *im, const char *name, struct tdl_pb *l
                       uint32_t capacity, uint32_t *out_count);
 /* The tensor, or graph, of an attribute. */
 bool onnx_attribute_tensor(struct onnx_import *im, const char *name, struct onnx_tensor *out);
+/* The side of SAME in attribute auto_pad. */
+enum tdl_kit_same onnx_auto_pad(const struct onnx_import *im);
 /* Numbers that are an attribute up to some opset, and input `i` from then on. */
 bool onnx_ints_of(struct onnx_import *im, const char *attribute, uint32_t i, int64_t *list,
                   uint32_t capacity, uint32_t *out_count);

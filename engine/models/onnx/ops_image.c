@@ -2,7 +2,6 @@
 /* ONNX's convolutions and pools. What has one dimension of space instead of two is a
  * picture of one row. */
 #include "onnx.h"
-#include "shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 struct window {
     uint32_t kernel[2], stride[2], dilation[2], pad[4]; /* pads: top, bottom, left, right */
     uint32_t spatial;                                   /* dimensions of the file: 1 or 2 */
-    bool same_upper, same_lower;
+    enum tdl_kit_same same;
 };
 
 static bool take_list(struct onnx_import *im, const char *name, const struct window *w,
@@ -63,26 +62,18 @@ static bool take_window(struct onnx_import *im, uint32_t rank, struct window *w)
                              "%u dimensions; libtdl has windows over one or two, and of "
                              "Conv, MaxPool and AveragePool over three",
                              rank - 2);
-    w->same_upper = onnx_string_is(im, "auto_pad", "SAME_UPPER");
-    w->same_lower = onnx_string_is(im, "auto_pad", "SAME_LOWER");
+    w->same = onnx_auto_pad(im);
     return take_list(im, "kernel_shape", w, 1, w->kernel) &&
            take_list(im, "strides", w, 1, w->stride) &&
            take_list(im, "dilations", w, 1, w->dilation) &&
-           (w->same_upper || w->same_lower || take_pads(im, w));
+           (w->same != TDL_KIT_AS_GIVEN || take_pads(im, w));
 }
 
-/* What SAME stands for: as many pixels that out = ⌈in / stride⌉. */
 static void resolve_same(struct window *w, const uint32_t in[2])
 {
-    if (!w->same_upper && !w->same_lower)
-        return;
-    for (uint32_t i = 0; i < 2; i++) {
-        const uint64_t extent = (uint64_t)(w->kernel[i] - 1) * w->dilation[i] + 1;
-        const uint32_t total = tdl_same_padding(in[i], extent, w->stride[i]);
-
-        w->pad[2 * i] = w->same_lower ? total - total / 2 : total / 2;
-        w->pad[2 * i + 1] = total - w->pad[2 * i];
-    }
+    for (uint32_t i = 0; i < 2; i++)
+        tdl_kit_pad_same(w->same, in[i], w->kernel[i], w->dilation[i], w->stride[i],
+                         w->pad + 2 * i);
 }
 
 /* A picture of one row, where there is only one dimension of space. */
@@ -261,22 +252,6 @@ static struct tdl_operand *turn_filter(struct onnx_import *im, struct tdl_operan
     return widened(im, tdl_builder_constant(im->builder, &desc, to, tdl_tensor_params_size(&desc)));
 }
 
-/* Pads that give an output of a size; what is missing is padding of the output. */
-static void fit_output(const struct window *w, const uint32_t in[2], const uint32_t out[2],
-                       struct tdl_conv_transpose2d_params *p)
-{
-    for (uint32_t i = 0; i < 2; i++) {
-        const int64_t total = (int64_t)(in[i] - 1) * w->stride[i] + p->output_padding[i] +
-                              (int64_t)(w->kernel[i] - 1) * w->dilation[i] + 1 - out[i];
-        const uint32_t cut = total > 0 ? (uint32_t)total : 0;
-
-        p->pad[2 * i] = w->same_upper ? cut / 2 : cut - cut / 2;
-        p->pad[2 * i + 1] = cut - p->pad[2 * i];
-        if (total < 0)
-            p->output_padding[i] += (uint32_t)-total;
-    }
-}
-
 static bool add_conv_transpose(struct onnx_import *im)
 {
     struct tdl_conv_transpose2d_params p = {.input_layout = TDL_INPUT_NCHW};
@@ -298,9 +273,11 @@ static bool add_conv_transpose(struct onnx_import *im)
     const uint32_t *in = tdl_kit_shape(x) + 2;
     if (out[1]) {
         out[0] = w.spatial == 1 ? 1 : out[0];
-        fit_output(&w, in, out, &p);
-    } else if (w.same_upper || w.same_lower) {
-        fit_output(&w, in, (const uint32_t[]){in[0] * w.stride[0], in[1] * w.stride[1]}, &p);
+        tdl_kit_crop(w.same == TDL_KIT_SAME_UPPER ? w.same : TDL_KIT_SAME_LOWER, in, w.kernel, out,
+                     &p);
+    } else if (w.same != TDL_KIT_AS_GIVEN) {
+        tdl_kit_crop(w.same, in, w.kernel,
+                     (const uint32_t[]){in[0] * w.stride[0], in[1] * w.stride[1]}, &p);
     }
     return give_picture(im, &w, tdl_builder_conv_transpose2d(im->builder, x, filter, &p));
 }

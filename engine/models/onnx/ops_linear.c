@@ -178,9 +178,8 @@ static bool add_reduce(struct onnx_import *im)
         return false;
     if (count == 0 && onnx_int(im, "noop_with_empty_axes", 0))
         return onnx_give(im, x);
-    for (uint32_t i = 0; i < count; i++)
-        if (!tdl_kit_axis(&im->kit, axes[i], tdl_kit_rank(x), &p.axes[p.axis_count++]))
-            return false;
+    if (!tdl_kit_reduce_axes(&im->kit, axes, count, tdl_kit_rank(x), &p))
+        return false;
     if (tdl_kit_rank(x) == 0) /* one number is its own sum */
         return onnx_give(im, x);
     return onnx_give(

@@ -80,39 +80,14 @@ static bool add_flatten(struct onnx_import *im)
         im, tdl_builder_flatten(im->builder, x, (uint32_t)(axis < 0 ? axis + rank : axis)));
 }
 
-/* Bits of the axes that are listed. */
-static bool read_axes(struct onnx_import *im, uint32_t rank, uint32_t *out)
-{
-    int64_t list[TDL_MAX_RANK];
-    uint32_t count, axis;
-
-    *out = 0;
-    if (!onnx_ints_of(im, "axes", 1, list, TDL_MAX_RANK, &count))
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!tdl_kit_axis(&im->kit, list[i], rank, &axis))
-            return false;
-        *out |= 1u << axis;
-    }
-    return true;
-}
-
-/* Without the dimensions of 1 that are listed, or all such. */
 static bool add_squeeze(struct onnx_import *im)
 {
-    uint32_t shape[TDL_MAX_RANK] = {0}, rank = 0, dropped;
+    uint32_t shape[TDL_MAX_RANK], rank, count;
+    int64_t list[TDL_MAX_RANK];
     struct tdl_tensor_params in;
 
-    if (!onnx_desc(im, 0, &in) || !read_axes(im, in.rank, &dropped))
-        return false;
-    for (uint32_t i = 0; i < in.rank; i++) {
-        if ((dropped >> i & 1) && in.shape[i] != 1)
-            return tdl_kit_damaged(&im->kit, "dimension %u has %u elements, not one", i,
-                                   in.shape[i]);
-        if (dropped ? !(dropped >> i & 1) : in.shape[i] != 1)
-            shape[rank++] = in.shape[i];
-    }
-    return give_shape(im, rank, shape);
+    return onnx_desc(im, 0, &in) && onnx_ints_of(im, "axes", 1, list, TDL_MAX_RANK, &count) &&
+           tdl_kit_squeeze(&im->kit, &in, list, count, shape, &rank) && give_shape(im, rank, shape);
 }
 
 static bool add_unsqueeze(struct onnx_import *im)
@@ -126,7 +101,8 @@ static bool add_unsqueeze(struct onnx_import *im)
     if (in.rank + count > TDL_MAX_RANK)
         return tdl_kit_lacks(&im->kit, "%u dimensions; libtdl takes up to %d", in.rank + count,
                              TDL_MAX_RANK);
-    if (!read_axes(im, in.rank + count, &added) || (uint32_t)__builtin_popcount(added) != count)
+    if (!tdl_kit_axis_bits(&im->kit, list, count, in.rank + count, &added) ||
+        (uint32_t)__builtin_popcount(added) != count)
         return tdl_kit_damaged(&im->kit, "an axis that is listed twice, or is none");
     for (uint32_t i = 0; i < in.rank + count; i++)
         shape[i] = added >> i & 1 ? 1 : in.shape[from++];
@@ -431,11 +407,8 @@ static bool add_transpose(struct onnx_import *im)
     if (wide && !count)
         for (; count < rank; count++)
             list[count] = rank - 1 - count;
-    if (count && count != rank)
-        return tdl_kit_damaged(&im->kit, "a permutation of %u for %u dimensions", count, rank);
-    for (uint32_t i = 0; i < count; i++)
-        if (!tdl_kit_axis(&im->kit, list[i], count, &permutation[i]))
-            return false;
+    if (count && !tdl_kit_permutation(&im->kit, list, count, rank, permutation))
+        return false;
     if (wide)
         return onnx_transpose_wide(im, wide, permutation);
     return onnx_give(im, tdl_builder_transpose(im->builder, x, count ? permutation : NULL));

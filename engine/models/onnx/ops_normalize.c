@@ -232,10 +232,8 @@ static bool add_mean_variance(struct onnx_import *im)
 
     if (!x || !onnx_int_list(im, "axes", axes, TDL_MAX_RANK, &count))
         return false;
-    count = count ? count : 3;
-    for (uint32_t i = 0; i < count; i++)
-        if (!tdl_kit_axis(&im->kit, axes[i], tdl_kit_rank(x), &p.axes[p.axis_count++]))
-            return false;
+    if (!tdl_kit_reduce_axes(&im->kit, axes, count ? count : 3, tdl_kit_rank(x), &p))
+        return false;
     d = tdl_builder_sub(b, x, tdl_builder_reduce(b, x, TDL_REDUCE_MEAN, &p));
     root =
         tdl_builder_sqrt(b, tdl_builder_reduce(b, tdl_builder_mul(b, d, d), TDL_REDUCE_MEAN, &p));

@@ -291,9 +291,8 @@ static bool read_sizes(struct onnx_import *im, struct resize *r)
 
     if (!onnx_int_list(im, "axes", chosen, TDL_MAX_RANK, &axis_count))
         return false;
-    for (uint32_t i = 0; i < axis_count; i++)
-        if (!tdl_kit_axis(&im->kit, chosen[i], r->rank, &axes[i]))
-            return false;
+    if (!tdl_kit_axes(&im->kit, chosen, axis_count, r->rank, axes))
+        return false;
     for (uint32_t i = 0; i < r->rank && !axis_count; i++)
         axes[i] = i;
     axis_count = axis_count ? axis_count : r->rank;

@@ -6,7 +6,6 @@
  * each slice of the filter.
  */
 #include "onnx.h"
-#include "shape.h"
 
 #include <string.h>
 
@@ -41,9 +40,7 @@ static bool take_list(struct onnx_import *im, const char *name, uint32_t count, 
 static bool take_box(struct onnx_import *im, const uint32_t *in, const uint32_t *kernel,
                      struct box *w)
 {
-    const bool upper = onnx_string_is(im, "auto_pad", "SAME_UPPER");
-    const bool lower = onnx_string_is(im, "auto_pad", "SAME_LOWER");
-    uint32_t pads[6] = {0};
+    uint32_t pads[6] = {0}, pad[2];
 
     *w = (struct box){.kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
     if (!take_list(im, "kernel_shape", 3, 1, w->kernel) ||
@@ -53,14 +50,11 @@ static bool take_box(struct onnx_import *im, const uint32_t *in, const uint32_t 
     for (uint32_t i = 0; i < 3; i++) {
         if (kernel)
             w->kernel[i] = kernel[i];
-        w->before[i] = pads[i];
-        w->after[i] = pads[3 + i];
-        if (!upper && !lower)
-            continue;
-        const uint64_t extent = (uint64_t)(w->kernel[i] - 1) * w->dilation[i] + 1;
-        const uint32_t total = tdl_same_padding(in[i], extent, w->stride[i]);
-        w->before[i] = lower ? total - total / 2 : total / 2;
-        w->after[i] = total - w->before[i];
+        pad[0] = pads[i];
+        pad[1] = pads[3 + i];
+        tdl_kit_pad_same(onnx_auto_pad(im), in[i], w->kernel[i], w->dilation[i], w->stride[i], pad);
+        w->before[i] = pad[0];
+        w->after[i] = pad[1];
     }
     return true;
 }

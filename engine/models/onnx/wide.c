@@ -86,7 +86,7 @@ bool onnx_transpose_wide(struct onnx_import *im, const struct onnx_wide *w,
                          const uint32_t *permutation)
 {
     uint32_t first[ONNX_WIDE], size[ONNX_WIDE], from[TDL_MAX_RANK], order[TDL_MAX_RANK];
-    uint32_t shape[ONNX_WIDE], taken = 0;
+    uint32_t shape[ONNX_WIDE];
     struct tdl_operand *x = onnx_operand(im, 0);
     const uint32_t count = find_runs(w, permutation, first, size);
 
@@ -95,12 +95,8 @@ bool onnx_transpose_wide(struct onnx_import *im, const struct onnx_wide *w,
                              "it moves %u dimensions apart; libtdl moves up to %d: split it into "
                              "two, of fewer dimensions each",
                              count, TDL_MAX_RANK);
-    for (uint32_t i = 0; i < w->rank; i++) {
+    for (uint32_t i = 0; i < w->rank; i++)
         shape[i] = w->shape[permutation[i]];
-        taken |= 1u << permutation[i];
-    }
-    if (taken + 1 != 1u << w->rank)
-        return tdl_kit_damaged(&im->kit, "a permutation names a dimension twice");
     for (uint32_t i = 0; i < count; i++) {
         order[i] = 0;
         for (uint32_t k = 0; k < count; k++)

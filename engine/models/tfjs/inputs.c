@@ -195,7 +195,7 @@ static bool add_output(struct tfjs_import *im, const char *key, const char *refe
     if (!v->operand)
         return tdl_kit_lacks(&im->kit, "the output '%.400s' has no elements", name);
     if (v->block[0]) {
-        v->operand = tfjs_exchange(im, v->operand, v->block, 2, false);
+        v->operand = tdl_kit_exchange_blocks(&im->kit, v->operand, v->block, 2, false);
         v->block[0] = v->block[1] = 0;
     }
     return tdl_model_output(im->builder, im->kit.source, name, v->operand);

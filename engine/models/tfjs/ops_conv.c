@@ -128,44 +128,6 @@ static struct tdl_operand *transposed_filter(struct tfjs_import *im, uint32_t i)
     return to ? tdl_builder_constant(im->builder, &desc, to, tdl_tensor_params_size(&desc)) : NULL;
 }
 
-/* TensorFlow says the output's size: any whose forward convolution has the input's. What
- * the window reaches beyond it is cut away, the odd pixel at the end. */
-static bool crop(struct tfjs_import *im, const struct tdl_operand *x, const uint32_t *window,
-                 const int64_t *size, struct tdl_conv_transpose2d_params *params)
-{
-    const bool same = params->padding == TDL_PADDING_SAME_UPPER,
-               given = params->pad[0] || params->pad[1] || params->pad[2] || params->pad[3];
-
-    params->padding = TDL_PADDING_EXPLICIT;
-    for (uint32_t i = 0; i < 2; i++) {
-        const uint32_t d = tdl_kit_desc(x)->layout ? 2 + i : 1 + i;
-        const int64_t in = tdl_kit_shape(x)[d], stride = params->stride[i], out = size[d];
-        const int64_t reach = (int64_t)(window[i] - 1) * params->dilation[i] + 1;
-        const int64_t full = (in - 1) * stride + reach;
-        int64_t cut = full - out;
-        bool ok = out >= 1 && out <= INT32_MAX;
-
-        if (given || !same) { /* pixels beyond the windows are zeros */
-            const int64_t pads = (int64_t)params->pad[2 * i] + params->pad[2 * i + 1];
-
-            ok = ok && out >= full - pads && out < full - pads + stride;
-            cut = pads;
-            params->output_padding[i] = (uint32_t)(ok ? out - (full - pads) : 0);
-        } else if (ok) {
-            ok = (out + stride - 1) / stride == in;
-            params->pad[2 * i] = (uint32_t)(cut > 0 ? cut / 2 : 0);
-            params->pad[2 * i + 1] = (uint32_t)(cut > 0 ? cut - cut / 2 : 0);
-            params->output_padding[i] = (uint32_t)(cut < 0 ? -cut : 0);
-        }
-        if (!ok)
-            return tdl_kit_damaged(&im->kit,
-                                   "an output of %lld px from %lld px with a stride of "
-                                   "%lld and a window of %u",
-                                   (long long)out, (long long)in, (long long)stride, window[i]);
-    }
-    return true;
-}
-
 static bool add_conv_transpose(struct tfjs_import *im)
 {
     struct tdl_conv_transpose2d_params params = {0};
@@ -179,7 +141,9 @@ static bool add_conv_transpose(struct tfjs_import *im)
         return false;
     if (count != 4)
         return tdl_kit_damaged(&im->kit, "a size of %u numbers instead of 4", count);
-    return crop(im, x, tdl_kit_shape(filter) + 1, size, &params) &&
+    const uint32_t first = tdl_kit_desc(x)->layout ? 2 : 1;
+    return tdl_kit_crop_gradient(&im->kit, tdl_kit_shape(x) + first, tdl_kit_shape(filter) + 1,
+                                 size + first, &params) &&
            tfjs_give(im, tdl_builder_conv_transpose2d(im->builder, x, filter, &params));
 }
 

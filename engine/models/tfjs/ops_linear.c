@@ -71,22 +71,13 @@ static bool add_matmul(struct tfjs_import *im)
 
 /* ------------------------------------------------------------------ reductions */
 
-/* Axes in any order, be it several times. */
 static bool read_axes(struct tfjs_import *im, uint32_t rank, struct tdl_reduce_params *params)
 {
     int64_t axes[TDL_MAX_RANK];
-    uint32_t count, axis, seen = 0;
+    uint32_t count;
 
-    if (!tfjs_ints(im, 1, axes, TDL_MAX_RANK, &count))
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!tdl_kit_axis(&im->kit, axes[i], rank, &axis))
-            return false;
-        if (!(seen >> axis & 1))
-            params->axes[params->axis_count++] = axis;
-        seen |= 1u << axis;
-    }
-    return true;
+    return tfjs_ints(im, 1, axes, TDL_MAX_RANK, &count) &&
+           tdl_kit_reduce_axes(&im->kit, axes, count, rank, params);
 }
 
 /* A picture's mean over height and width has kernels of its own. */

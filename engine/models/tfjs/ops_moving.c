@@ -44,36 +44,24 @@ static bool add_concat(struct tfjs_import *im)
            tfjs_give(im, count == 1 ? list[0] : tdl_builder_concat(im->builder, list, count, axis));
 }
 
-/* `x` with one dimension more, or less, at an axis. */
-static struct tdl_operand *with_axis(struct tfjs_import *im, struct tdl_operand *x, uint32_t axis,
-                                     bool more)
-{
-    const uint32_t rank = tdl_kit_rank(x), *s = tdl_kit_shape(x);
-    uint32_t shape[TDL_MAX_RANK + 1];
-
-    if (more && rank == TDL_MAX_RANK) {
-        tdl_kit_lacks(&im->kit, "more than %d dimensions", TDL_MAX_RANK);
-        return NULL;
-    }
-    for (uint32_t d = 0; d < (more ? rank + 1 : rank - 1); d++)
-        shape[d] = d < axis ? s[d] : more ? (d == axis ? 1 : s[d - 1]) : s[d + 1];
-    return tfjs_reshape(im, x, more ? rank + 1 : rank - 1, shape);
-}
-
 static bool add_pack(struct tfjs_import *im)
 {
-    uint32_t count, axis;
-    struct tdl_operand **list = read_many(im, 0, im->node->data_inputs, &count);
+    struct tdl_operand **list;
+    uint32_t shape[TDL_MAX_RANK], count, axis = 0;
+
+    list = read_many(im, 0, im->node->data_inputs, &count);
 
     if (!list)
         return false;
     if (count < im->node->data_inputs)
         return tdl_kit_lacks(&im->kit, "some inputs have no elements");
-    if (!tdl_kit_axis(&im->kit, tfjs_int(im, "axis", 0), tdl_kit_rank(list[0]) + 1, &axis))
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (!(list[i] = with_axis(im, list[i], axis, true)))
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tdl_tensor_params *in = tdl_kit_desc(list[i]);
+
+        if (!tdl_kit_with(&im->kit, in, tfjs_int(im, "axis", 0), &axis, shape) ||
+            !(list[i] = tfjs_reshape(im, list[i], in->rank + 1, shape)))
             return false;
+    }
     return tfjs_give(im, count == 1 ? list[0] : tdl_builder_concat(im->builder, list, count, axis));
 }
 
@@ -82,6 +70,7 @@ static bool give_parts(struct tfjs_import *im, struct tdl_operand *x, uint32_t a
                        const uint32_t *sizes, bool drop)
 {
     struct tdl_operand **parts = tdl_kit_make(&im->kit, (count + 1) * sizeof(*parts));
+    uint32_t shape[TDL_MAX_RANK];
 
     if (!parts)
         return false;
@@ -89,8 +78,9 @@ static bool give_parts(struct tfjs_import *im, struct tdl_operand *x, uint32_t a
         parts[0] = x;
     else if (tdl_builder_split(im->builder, x, count, sizes, axis, parts) != TDL_OK)
         return false;
+    const uint32_t rank = tdl_kit_without(tdl_kit_desc(parts[0]), 1u << axis, shape);
     for (uint32_t i = 0; i < count; i++)
-        if (!tfjs_give_at(im, i, drop ? with_axis(im, parts[i], axis, false) : parts[i]))
+        if (!tfjs_give_at(im, i, drop ? tfjs_reshape(im, parts[i], rank, shape) : parts[i]))
             return false;
     return true;
 }
@@ -358,12 +348,8 @@ static bool add_transpose(struct tfjs_import *im)
 
     if (!x || !tfjs_ints(im, 1, list, TDL_MAX_RANK, &count))
         return false;
-    if (count != tdl_kit_rank(x))
-        return tdl_kit_damaged(&im->kit, "an order of %u for %u dimensions", count,
-                               tdl_kit_rank(x));
-    for (uint32_t d = 0; d < count; d++)
-        if (!tdl_kit_axis(&im->kit, list[d], count, &order[d]))
-            return false;
+    if (!tdl_kit_permutation(&im->kit, list, count, tdl_kit_rank(x), order))
+        return false;
     return tfjs_give(im, count ? tdl_builder_transpose(im->builder, x, order) : x);
 }
 
@@ -375,47 +361,12 @@ static bool add_reverse(struct tfjs_import *im)
 
     if (!x || !tfjs_ints(im, 1, list, TDL_MAX_RANK, &count))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (!tdl_kit_axis(&im->kit, list[i], tdl_kit_rank(x), &axes[i]))
-            return false;
+    if (!tdl_kit_axes(&im->kit, list, count, tdl_kit_rank(x), axes))
+        return false;
     return tfjs_give(im, count ? tdl_builder_reverse(im->builder, x, count, axes) : x);
 }
 
 /* -------------------------------------------------------------- blocks and batches */
-
-/* [n, h·b, w·b, c] → [n, h, b, w, b, c] → [b, b, n, h, w, c] → [b·b·n, h, w, c], or the
- * same backwards. */
-struct tdl_operand *tfjs_exchange(struct tfjs_import *im, struct tdl_operand *x,
-                                  const uint32_t *block, uint32_t spatial, bool back)
-{
-    const struct tdl_tensor_params in = *tdl_kit_desc(x);
-    uint32_t apart[TDL_MAX_RANK], order[TDL_MAX_RANK], shape[TDL_MAX_RANK], blocks = 1;
-
-    if (!x || in.rank + spatial > TDL_MAX_RANK) {
-        tdl_kit_lacks(&im->kit, "blocks along %u of %u dimensions", spatial, in.rank);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < spatial; i++)
-        blocks *= block[i];
-    memcpy(shape, in.shape, sizeof(shape));
-    shape[0] = back ? in.shape[0] / blocks : in.shape[0] * blocks;
-    apart[back ? spatial : 0] = back ? shape[0] : in.shape[0];
-    order[back ? 0 : spatial] = back ? spatial : 0;
-    for (uint32_t i = 0; i < spatial; i++) {
-        shape[1 + i] = back ? in.shape[1 + i] * block[i] : in.shape[1 + i] / block[i];
-        apart[back ? i : 2 + 2 * i] = block[i];
-        apart[back ? spatial + 1 + i : 1 + 2 * i] = back ? in.shape[1 + i] : shape[1 + i];
-        order[back ? 2 + 2 * i : i] = back ? i : 2 + 2 * i;
-        order[back ? 1 + 2 * i : spatial + 1 + i] = back ? spatial + 1 + i : 1 + 2 * i;
-    }
-    for (uint32_t d = 1 + spatial; d < in.rank; d++) {
-        apart[d + spatial] = in.shape[d];
-        order[d + spatial] = d + spatial;
-    }
-    x = tfjs_reshape(im, x, in.rank + spatial, apart);
-    x = x ? tdl_builder_transpose(im->builder, x, order) : NULL;
-    return tfjs_reshape(im, x, in.rank, shape);
-}
 
 /* Blocks, and [spatial, 2] numbers of what stands round them, or is cut off. */
 static bool read_blocks(struct tfjs_import *im, uint32_t rank, uint32_t *block,
@@ -447,7 +398,7 @@ static bool add_space_to_batch(struct tfjs_import *im)
             return tdl_kit_damaged(&im->kit, "%u elements are no blocks of %u",
                                    tdl_kit_shape(x)[1 + i], block[i]);
     if (!x || tdl_kit_rank(x) != 4 || spatial != 2)
-        return x && tfjs_give(im, tfjs_exchange(im, x, block, spatial, false));
+        return x && tfjs_give(im, tdl_kit_exchange_blocks(&im->kit, x, block, spatial, false));
     value.operand = x;
     memcpy(value.block, block, sizeof(value.block));
     return tfjs_give_value(im, 0, &value);
@@ -472,7 +423,7 @@ static bool add_batch_to_space(struct tfjs_import *im)
         if (x && tdl_kit_shape(x)[0] % blocks != 0)
             return tdl_kit_damaged(&im->kit, "%u pictures are no blocks of %u", tdl_kit_shape(x)[0],
                                    blocks);
-        x = x ? tfjs_exchange(im, x, block, spatial, true) : NULL;
+        x = x ? tfjs_nhwc(im, tdl_kit_exchange_blocks(&im->kit, x, block, spatial, true)) : NULL;
     }
     for (uint32_t d = 0; x && d < tdl_kit_rank(x); d++) {
         const uint64_t cut = (uint64_t)params.start[d] + after[d];

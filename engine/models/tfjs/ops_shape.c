@@ -121,7 +121,7 @@ static bool add_squeeze(struct tfjs_import *im)
 {
     struct tdl_tensor_params desc;
     int64_t list[TDL_MAX_RANK];
-    uint32_t shape[TDL_MAX_RANK], count, rank = 0, axis, gone = 0;
+    uint32_t shape[TDL_MAX_RANK], count, rank;
     json_t *attr;
     const char *name;
 
@@ -131,34 +131,19 @@ static bool add_squeeze(struct tfjs_import *im)
     name = json_object_get(attr, "axis") ? "axis" : "squeeze_dims";
     if (!tfjs_int_list(im, name, list, TDL_MAX_RANK, &count))
         return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!tdl_kit_axis(&im->kit, list[i], desc.rank, &axis))
-            return false;
-        if (desc.shape[axis] != 1)
-            return tdl_kit_damaged(&im->kit, "dimension %u has %u elements", axis,
-                                   desc.shape[axis]);
-        gone |= 1u << axis;
-    }
-    for (uint32_t d = 0; d < desc.rank; d++)
-        if (count ? !(gone >> d & 1) : desc.shape[d] != 1)
-            shape[rank++] = desc.shape[d];
-    return give_reshaped(im, rank, shape);
+    return tdl_kit_squeeze(&im->kit, &desc, list, count, shape, &rank) &&
+           give_reshaped(im, rank, shape);
 }
 
 static bool add_expand_dims(struct tfjs_import *im)
 {
     struct tdl_tensor_params desc;
-    uint32_t shape[TDL_MAX_RANK + 1], axis;
+    uint32_t shape[TDL_MAX_RANK], axis;
     int64_t said;
 
-    if (!read_desc(im, &desc) || !tfjs_int_at(im, 1, &said))
+    if (!read_desc(im, &desc) || !tfjs_int_at(im, 1, &said) ||
+        !tdl_kit_with(&im->kit, &desc, said, &axis, shape))
         return false;
-    if (desc.rank == TDL_MAX_RANK)
-        return tdl_kit_lacks(&im->kit, "more than %d dimensions", TDL_MAX_RANK);
-    if (!tdl_kit_axis(&im->kit, said, desc.rank + 1, &axis))
-        return false;
-    for (uint32_t d = 0; d <= desc.rank; d++)
-        shape[d] = d < axis ? desc.shape[d] : d == axis ? 1 : desc.shape[d - 1];
     return give_reshaped(im, desc.rank + 1, shape);
 }
 

@@ -166,9 +166,6 @@ struct tdl_operand *tfjs_reshape(struct tfjs_import *im, struct tdl_operand *x, 
                                  const uint32_t *shape);
 /* Makes it four dimensions under the layout that operators expect. NULL stays NULL. */
 struct tdl_operand *tfjs_nhwc(struct tfjs_import *im, struct tdl_operand *x);
-/* In blocks: what SpaceToBatchND makes of it, and BatchToSpaceND (ops_moving.c). */
-struct tdl_operand *tfjs_exchange(struct tfjs_import *im, struct tdl_operand *x,
-                                  const uint32_t *block, uint32_t spatial, bool back);
 
 /* ----------------------------------------------------------- attributes.c */
 

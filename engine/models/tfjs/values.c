@@ -49,7 +49,8 @@ struct tdl_operand *tfjs_operand(struct tfjs_import *im, uint32_t i)
         return NULL;
     }
     if (v->block[0]) { /* nobody made a dilation of it */
-        v->operand = tfjs_exchange(im, v->operand, v->block, 2, false);
+        v->operand =
+            tfjs_nhwc(im, tdl_kit_exchange_blocks(&im->kit, v->operand, v->block, 2, false));
         v->block[0] = v->block[1] = 0;
     }
     return v->operand;

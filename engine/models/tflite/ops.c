@@ -8,12 +8,13 @@
  * and would only overflow sums further down. */
 #define MAX_STEP 16384
 
-bool tflite_in_step_range(struct tflite_import *im, const char *what, int32_t a, int32_t b)
+bool tflite_in_step_range(struct tflite_import *im, const char *what, int64_t a, int64_t b)
 {
     if (a >= 1 && a <= MAX_STEP && b >= 1 && b <= MAX_STEP)
         return true;
-    return tdl_kit_damaged(&im->kit, "the model file is damaged: %s %dx%d is not within 1 to %d",
-                           what, a, b, MAX_STEP);
+    return tdl_kit_damaged(&im->kit,
+                           "the model file is damaged: %s %lldx%lld is not within 1 to %d", what,
+                           (long long)a, (long long)b, MAX_STEP);
 }
 
 /* Vertical and horizontal numbers of an options table. */
@@ -108,7 +109,7 @@ bool tflite_read_bias(struct tflite_import *im, const struct tflite_op *op, uint
 }
 
 bool tflite_read_list(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
-                      uint32_t most, int32_t *out, uint32_t *out_count)
+                      uint32_t most, int64_t *out, uint32_t *out_count)
 {
     const int32_t index = op->inputs[number];
     struct tflite_known known;
@@ -125,13 +126,13 @@ bool tflite_read_list(struct tflite_import *im, const struct tflite_op *op, uint
             return tdl_kit_lacks(&im->kit,
                                  "input %u is %u numbers such as %lld instead of up to %u of int32",
                                  number, known.count, (long long)known.numbers[i], most);
-        out[i] = (int32_t)known.numbers[i];
+        out[i] = known.numbers[i];
     }
     return true;
 }
 
 bool tflite_read_ints(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
-                      uint32_t count, int32_t *out)
+                      uint32_t count, int64_t *out)
 {
     uint32_t got;
 

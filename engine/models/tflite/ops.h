@@ -8,7 +8,7 @@
 #include "tflite.h"
 
 /* Both within what strides, windows and sizes of image networks are. */
-bool tflite_in_step_range(struct tflite_import *im, const char *what, int32_t a, int32_t b);
+bool tflite_in_step_range(struct tflite_import *im, const char *what, int64_t a, int64_t b);
 /* Vertical and horizontal numbers of an options table. */
 bool tflite_read_pair(struct tflite_import *im, const struct tflite_op *op, const char *what,
                       uint32_t field_h, uint32_t field_w, int32_t fallback, uint32_t out[2]);
@@ -18,9 +18,9 @@ bool tflite_read_activation(struct tflite_import *im, const struct tflite_op *op
                             enum tdl_activation *out);
 /* A known list of `count` numbers, such as a size; or of up to `most`, such as axes. */
 bool tflite_read_ints(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
-                      uint32_t count, int32_t *out);
+                      uint32_t count, int64_t *out);
 bool tflite_read_list(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
-                      uint32_t most, int32_t *out, uint32_t *out_count);
+                      uint32_t most, int64_t *out, uint32_t *out_count);
 /* Input `number` of the operator as a rank-4 picture. */
 struct tdl_operand *tflite_picture(struct tflite_import *im, const struct tflite_op *op,
                                    uint32_t number);

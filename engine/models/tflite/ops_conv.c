@@ -93,39 +93,11 @@ static bool add_depthwise(struct tflite_import *im, const struct tflite_op *op)
     return filter && tflite_give(im, op, tdl_builder_conv2d(im->builder, input, filter, &params));
 }
 
-/* TensorFlow asks for an output size: with SAME padding any whose forward
- * convolution has the input's size, with VALID the full one. What is left
- * over is cut away, the odd pixel at the end. */
-static bool crop_output(struct tflite_import *im, const struct tdl_operand *input,
-                        const struct tdl_operand *filter, const int32_t *shape,
-                        struct tdl_conv_transpose2d_params *params)
-{
-    const bool same = params->padding == TDL_PADDING_SAME_UPPER;
-
-    params->padding = TDL_PADDING_EXPLICIT;
-    for (uint32_t i = 0; i < 2; i++) {
-        const int64_t in = tdl_kit_shape(input)[1 + i];
-        const int64_t window = tdl_kit_shape(filter)[1 + i];
-        const int64_t stride = params->stride[i], out = shape[1 + i];
-        const int64_t cut = (in - 1) * stride + window - out;
-
-        if (cut < 0 || (!same && cut > 0) || (same && (out + stride - 1) / stride != in))
-            return tdl_kit_lacks(&im->kit,
-                                 "an output of %lld px from %lld px with stride %lld and window "
-                                 "%lld is not supported",
-                                 (long long)out, (long long)in, (long long)stride,
-                                 (long long)window);
-        params->pad[2 * i] = (uint32_t)(cut / 2);
-        params->pad[2 * i + 1] = (uint32_t)(cut - cut / 2);
-    }
-    return true;
-}
-
 static bool add_transpose_conv(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_conv_transpose2d_params params = {0};
     struct tdl_operand *input, *filter;
-    int32_t shape[4];
+    int64_t shape[4];
 
     if (!tflite_read_ints(im, op, 0, 4, shape))
         return false;
@@ -136,7 +108,8 @@ static bool add_transpose_conv(struct tflite_import *im, const struct tflite_op 
                           params.stride) ||
         !tflite_read_activation(im, op, TFLITE_TRANSPOSE_CONV_ACTIVATION, &params.activation) ||
         !tflite_read_bias(im, op, 3, &params.bias) ||
-        !crop_output(im, input, filter, shape, &params))
+        !tdl_kit_crop_gradient(&im->kit, tdl_kit_shape(input) + 1, tdl_kit_shape(filter) + 1,
+                               shape + 1, &params))
         return false;
     return tflite_give(im, op, tdl_builder_conv_transpose2d(im->builder, input, filter, &params));
 }

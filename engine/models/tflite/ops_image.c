@@ -51,7 +51,7 @@ static bool read_resize(struct tflite_import *im, const struct tflite_op *op,
 {
     const bool corners = tdl_fb_u8(&im->fb, &op->options, corners_field, 0);
     const bool half = tdl_fb_u8(&im->fb, &op->options, half_field, 0);
-    int32_t size[2];
+    int64_t size[2];
 
     if (!tflite_check(im) || !tflite_read_ints(im, op, 1, 2, size) ||
         !tflite_in_step_range(im, "size", size[0], size[1]))

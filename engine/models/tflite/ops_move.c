@@ -31,7 +31,7 @@ static bool add_pad(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_pad_params params = {.mode = TDL_PAD_CONSTANT};
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
     const uint32_t rank = tdl_kit_rank(input);
-    int32_t sizes[2 * TDL_MAX_RANK];
+    int64_t sizes[2 * TDL_MAX_RANK];
     struct tflite_tensor value;
     float number;
 
@@ -39,7 +39,7 @@ static bool add_pad(struct tflite_import *im, const struct tflite_op *op)
         return false;
     for (uint32_t i = 0; i < 2 * rank; i++) {
         if (sizes[i] < 0)
-            return tdl_kit_damaged(&im->kit, "padding of %d elements", sizes[i]);
+            return tdl_kit_damaged(&im->kit, "padding of %lld elements", (long long)sizes[i]);
         (i % 2 ? params.after : params.before)[i / 2] = (uint32_t)sizes[i];
     }
     if (op->row->code == TFLITE_MIRROR_PAD) {
@@ -78,29 +78,18 @@ static bool add_blocks(struct tflite_import *im, const struct tflite_op *op)
                                          TDL_BLOCK_DEPTH_FIRST));
 }
 
-/* A dimension of 1 more, before dimension `axis`. */
-static struct tdl_operand *insert_one(struct tflite_import *im, struct tdl_operand *x,
-                                      uint32_t axis)
-{
-    const struct tdl_tensor_params *in = tdl_kit_desc(x);
-    uint32_t shape[TDL_MAX_RANK + 1];
-
-    for (uint32_t i = 0; i <= in->rank; i++)
-        shape[i] = i < axis ? in->shape[i] : i == axis ? 1 : in->shape[i - 1];
-    return tdl_builder_reshape(im->builder, x, in->rank + 1, shape);
-}
-
 static bool add_pack(struct tflite_import *im, const struct tflite_op *op)
 {
     const int32_t axis = tdl_fb_i32(&im->fb, &op->options, TFLITE_PACK_AXIS, 0);
     struct tdl_operand *inputs[TFLITE_MAX_ARGS];
-    uint32_t along;
+    uint32_t shape[TDL_MAX_RANK], along;
 
     for (uint32_t i = 0; i < op->input_count; i++) {
-        inputs[i] = tflite_operand(im, op->inputs[i]);
-        if (!inputs[i] || !tflite_check(im) ||
-            !tdl_kit_axis(&im->kit, axis, tdl_kit_rank(inputs[i]) + 1, &along) ||
-            !(inputs[i] = insert_one(im, inputs[i], along)))
+        struct tdl_operand *x = tflite_operand(im, op->inputs[i]);
+
+        if (!x || !tflite_check(im) ||
+            !tdl_kit_with(&im->kit, tdl_kit_desc(x), axis, &along, shape) ||
+            !(inputs[i] = tdl_builder_reshape(im->builder, x, tdl_kit_rank(x) + 1, shape)))
             return false;
     }
     return tflite_give(im, op, tdl_builder_concat(im->builder, inputs, op->input_count, along));
@@ -115,14 +104,12 @@ static bool set_parts(struct tflite_import *im, const struct tflite_op *op, stru
     if (tdl_builder_split(im->builder, x, op->output_count, sizes, axis, parts) != TDL_OK)
         return false;
     for (uint32_t i = 0; i < op->output_count; i++) {
-        const struct tdl_tensor_params *part = tdl_kit_desc(parts[i]);
-        uint32_t shape[TDL_MAX_RANK], rank = 0;
+        uint32_t shape[TDL_MAX_RANK];
 
-        for (uint32_t d = 0; d < part->rank; d++)
-            if (!drop || d != axis)
-                shape[rank++] = part->shape[d];
         if (drop)
-            parts[i] = tdl_builder_reshape(im->builder, parts[i], rank, shape);
+            parts[i] = tdl_builder_reshape(
+                im->builder, parts[i], tdl_kit_without(tdl_kit_desc(parts[i]), 1u << axis, shape),
+                shape);
         if (!tflite_give_at(im, op, i, parts[i]))
             return false;
     }
@@ -148,7 +135,7 @@ static bool add_unpack(struct tflite_import *im, const struct tflite_op *op)
 static bool read_parts(struct tflite_import *im, const struct tflite_op *op, uint32_t whole,
                        uint32_t *out)
 {
-    int32_t sizes[TFLITE_MAX_ARGS];
+    int64_t sizes[TFLITE_MAX_ARGS];
     int64_t left = whole;
     int rest = -1;
 
@@ -161,7 +148,7 @@ static bool read_parts(struct tflite_import *im, const struct tflite_op *op, uin
             left -= sizes[i];
         out[i] = (uint32_t)sizes[i];
         if (sizes[i] < -1 || sizes[i] == 0 || left < 0)
-            return tdl_kit_damaged(&im->kit, "a part of %d of %u", sizes[i], whole);
+            return tdl_kit_damaged(&im->kit, "a part of %lld of %u", (long long)sizes[i], whole);
     }
     if (rest >= 0)
         out[rest] = (uint32_t)left;
@@ -174,7 +161,7 @@ static bool add_split(struct tflite_import *im, const struct tflite_op *op)
     const bool by_sizes = op->row->code == TFLITE_SPLIT_V;
     struct tdl_operand *x = tflite_operand(im, op->inputs[by_sizes ? 0 : 1]);
     uint32_t sizes[TFLITE_MAX_ARGS], along;
-    int32_t axis;
+    int64_t axis;
 
     if (!x || !tflite_read_ints(im, op, by_sizes ? 2 : 0, 1, &axis) ||
         !tdl_kit_axis(&im->kit, axis, tdl_kit_rank(x), &along) ||
@@ -188,13 +175,12 @@ static bool add_transpose(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     const uint32_t rank = tdl_kit_rank(x);
     uint32_t permutation[TDL_MAX_RANK];
-    int32_t list[TDL_MAX_RANK];
+    int64_t list[TDL_MAX_RANK];
 
     if (!x || !tflite_read_ints(im, op, 1, rank, list))
         return false;
-    for (uint32_t i = 0; i < rank; i++)
-        if (!tdl_kit_axis(&im->kit, list[i], rank, &permutation[i]))
-            return false;
+    if (!tdl_kit_permutation(&im->kit, list, rank, rank, permutation))
+        return false;
     return tflite_give(im, op, tflite_transpose(im, x, permutation));
 }
 

@@ -4,23 +4,14 @@
 
 #include <string.h>
 
-/* Axes in any order, be it several times. */
 static bool read_axes(struct tflite_import *im, const struct tflite_op *op, uint32_t rank,
                       struct tdl_reduce_params *params)
 {
-    int32_t axes[TDL_MAX_RANK];
-    uint32_t count, seen = 0, axis;
+    int64_t axes[TDL_MAX_RANK];
+    uint32_t count;
 
-    if (!tflite_read_list(im, op, 1, TDL_MAX_RANK, axes, &count))
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!tdl_kit_axis(&im->kit, axes[i], rank, &axis))
-            return false;
-        if (!(seen >> axis & 1))
-            params->axes[params->axis_count++] = axis;
-        seen |= 1u << axis;
-    }
-    return true;
+    return tflite_read_list(im, op, 1, TDL_MAX_RANK, axes, &count) &&
+           tdl_kit_reduce_axes(&im->kit, axes, count, rank, params);
 }
 
 /* A picture's mean over height and width has kernels of its own. */
@@ -63,7 +54,7 @@ static bool add_arg(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     struct tflite_tensor result;
     uint32_t along;
-    int32_t axis;
+    int64_t axis;
 
     if (!x || !tflite_read_ints(im, op, 1, 1, &axis) ||
         !tdl_kit_axis(&im->kit, axis, tdl_kit_rank(x), &along) ||
@@ -84,7 +75,7 @@ static bool add_cumulative_sum(struct tflite_import *im, const struct tflite_op 
     };
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     uint32_t along;
-    int32_t axis;
+    int64_t axis;
 
     if (!x || !tflite_check(im) || !tflite_read_ints(im, op, 1, 1, &axis) ||
         !tdl_kit_axis(&im->kit, axis, tdl_kit_rank(x), &along))

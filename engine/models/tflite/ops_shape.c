@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Sizes of which one may be -1: what the others leave of `count` elements. */
-static bool resolve_shape(struct tflite_import *im, uint64_t count, const int32_t *sizes,
+static bool resolve_shape(struct tflite_import *im, uint64_t count, const int64_t *sizes,
                           uint32_t rank, uint32_t *out)
 {
     uint64_t product = 1;
@@ -15,8 +15,9 @@ static bool resolve_shape(struct tflite_import *im, uint64_t count, const int32_
     for (uint32_t i = 0; i < rank; i++) {
         if (sizes[i] == -1 && rest < 0)
             rest = (int)i;
-        else if (sizes[i] < 1)
-            return tdl_kit_damaged(&im->kit, "a shape with size %d in dimension %u", sizes[i], i);
+        else if (sizes[i] < 1 || sizes[i] > INT32_MAX)
+            return tdl_kit_damaged(&im->kit, "a shape with size %lld in dimension %u",
+                                   (long long)sizes[i], i);
         else if ((product *= (uint64_t)sizes[i]) > count)
             break;
         out[i] = (uint32_t)sizes[i];
@@ -30,7 +31,7 @@ static bool resolve_shape(struct tflite_import *im, uint64_t count, const int32_
 }
 
 /* A known shape as input 1, or the one in the options; else false without an error. */
-static bool read_new_shape(struct tflite_import *im, const struct tflite_op *op, int32_t *sizes,
+static bool read_new_shape(struct tflite_import *im, const struct tflite_op *op, int64_t *sizes,
                            uint32_t *out_rank)
 {
     const struct tdl_fb_vector list =
@@ -40,9 +41,7 @@ static bool read_new_shape(struct tflite_import *im, const struct tflite_op *op,
     if (op->input_count > 1 && tflite_get_known(im, op->inputs[1], &known) &&
         known.count <= TDL_MAX_RANK) {
         for (uint32_t i = 0; i < known.count; i++)
-            sizes[i] = known.numbers[i] < 1 || known.numbers[i] > INT32_MAX
-                           ? known.numbers[i] == -1 ? -1 : 0
-                           : (int32_t)known.numbers[i];
+            sizes[i] = known.numbers[i];
         *out_rank = known.count;
         return true;
     }
@@ -60,7 +59,7 @@ static bool add_reshape(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     const struct tdl_tensor_params *in = tdl_kit_desc(x);
     uint32_t shape[TDL_MAX_RANK], rank;
-    int32_t sizes[TDL_MAX_RANK];
+    int64_t sizes[TDL_MAX_RANK];
     struct tflite_tensor result;
     uint64_t count = 1;
 
@@ -80,37 +79,31 @@ static bool add_reshape(struct tflite_import *im, const struct tflite_op *op)
 static bool add_squeeze(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    const struct tdl_tensor_params *in = tdl_kit_desc(x);
     const struct tdl_fb_vector axes =
         tdl_fb_vector_of(&im->fb, &op->options, TFLITE_SQUEEZE_DIMS, 4);
-    uint32_t shape[TDL_MAX_RANK], rank = 0, named = 0, axis;
+    uint32_t shape[TDL_MAX_RANK], rank;
+    int64_t list[TDL_MAX_RANK];
 
     if (!x || !tflite_check(im))
         return false;
-    for (uint32_t i = 0; i < axes.count; i++) {
-        if (!tdl_kit_axis(&im->kit, tdl_fb_vector_i32(&im->fb, &axes, i), in->rank, &axis))
-            return false;
-        named |= 1u << axis;
-    }
-    for (uint32_t i = 0; i < in->rank; i++)
-        if (axes.count ? !(named >> i & 1) : in->shape[i] != 1)
-            shape[rank++] = in->shape[i];
-    return tflite_give(im, op, tdl_builder_reshape(im->builder, x, rank, shape));
+    if (axes.count > TDL_MAX_RANK)
+        return tdl_kit_damaged(&im->kit, "%u axes of %u dimensions", axes.count, tdl_kit_rank(x));
+    for (uint32_t i = 0; i < axes.count; i++)
+        list[i] = tdl_fb_vector_i32(&im->fb, &axes, i);
+    return tflite_check(im) &&
+           tdl_kit_squeeze(&im->kit, tdl_kit_desc(x), list, axes.count, shape, &rank) &&
+           tflite_give(im, op, tdl_builder_reshape(im->builder, x, rank, shape));
 }
 
 static bool add_expand_dims(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    const struct tdl_tensor_params *in = tdl_kit_desc(x);
-    uint32_t shape[TDL_MAX_RANK + 1], along;
-    int32_t axis;
+    uint32_t shape[TDL_MAX_RANK], along;
+    int64_t axis;
 
-    if (!x || !tflite_read_ints(im, op, 1, 1, &axis) ||
-        !tdl_kit_axis(&im->kit, axis, in->rank + 1, &along))
-        return false;
-    for (uint32_t i = 0; i <= in->rank; i++)
-        shape[i] = i < along ? in->shape[i] : i == along ? 1 : in->shape[i - 1];
-    return tflite_give(im, op, tdl_builder_reshape(im->builder, x, in->rank + 1, shape));
+    return x && tflite_read_ints(im, op, 1, 1, &axis) &&
+           tdl_kit_with(&im->kit, tdl_kit_desc(x), axis, &along, shape) &&
+           tflite_give(im, op, tdl_builder_reshape(im->builder, x, tdl_kit_rank(x) + 1, shape));
 }
 
 static bool add_tile(struct tflite_import *im, const struct tflite_op *op)
@@ -118,13 +111,13 @@ static bool add_tile(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     const uint32_t rank = tdl_kit_rank(x);
     uint32_t repetitions[TDL_MAX_RANK];
-    int32_t times[TDL_MAX_RANK];
+    int64_t times[TDL_MAX_RANK];
 
     if (!x || !tflite_read_ints(im, op, 1, rank, times))
         return false;
     for (uint32_t i = 0; i < rank; i++) {
         if (times[i] < 1)
-            return tdl_kit_damaged(&im->kit, "dimension %u %d times", i, times[i]);
+            return tdl_kit_damaged(&im->kit, "dimension %u %lld times", i, (long long)times[i]);
         repetitions[i] = (uint32_t)times[i];
     }
     return tflite_give(im, op, tdl_builder_tile(im->builder, x, repetitions));
@@ -137,7 +130,7 @@ static bool set_expanded(struct tflite_import *im, const struct tflite_op *op,
 {
     struct tflite_tensor result;
     struct tflite_known known;
-    int32_t sizes[TDL_MAX_RANK];
+    int64_t sizes[TDL_MAX_RANK];
 
     if (!x || !tflite_get_tensor(im, op->outputs[0], &result))
         return false;
@@ -146,8 +139,8 @@ static bool set_expanded(struct tflite_import *im, const struct tflite_op *op,
             return false;
         for (uint32_t i = 0; i < result.rank; i++) {
             if (sizes[i] < 1)
-                return tdl_kit_damaged(&im->kit, "a shape with size %d in dimension %u", sizes[i],
-                                       i);
+                return tdl_kit_damaged(&im->kit, "a shape with size %lld in dimension %u",
+                                       (long long)sizes[i], i);
             result.shape[i] = (uint32_t)sizes[i];
         }
     }

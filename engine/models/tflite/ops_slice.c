@@ -11,15 +11,15 @@ static bool add_slice(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_slice_params params = {0};
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
     const uint32_t rank = tdl_kit_rank(input);
-    int32_t start[TDL_MAX_RANK], size[TDL_MAX_RANK];
+    int64_t start[TDL_MAX_RANK], size[TDL_MAX_RANK];
 
     if (!input || !tflite_read_ints(im, op, 1, rank, start) ||
         !tflite_read_ints(im, op, 2, rank, size))
         return false;
     for (uint32_t i = 0; i < rank; i++) {
         if (start[i] < 0 || size[i] < -1 || size[i] == 0)
-            return tdl_kit_damaged(&im->kit, "%d elements from %d on in dimension %u", size[i],
-                                   start[i], i);
+            return tdl_kit_damaged(&im->kit, "%lld elements from %lld on in dimension %u",
+                                   (long long)size[i], (long long)start[i], i);
         params.start[i] = (uint32_t)start[i];
         params.size[i] = size[i] < 0 ? 0 : (uint32_t)size[i];
     }
@@ -31,7 +31,7 @@ static bool add_slice(struct tflite_import *im, const struct tflite_op *op)
 /* Python's x[a:b:c, …, new, i]: entries with masks, a bit each. */
 struct entries {
     uint32_t count;
-    int32_t begin[2 * TDL_MAX_RANK], end[2 * TDL_MAX_RANK], step[2 * TDL_MAX_RANK];
+    int64_t begin[2 * TDL_MAX_RANK], end[2 * TDL_MAX_RANK], step[2 * TDL_MAX_RANK];
     uint32_t begin_mask, end_mask, ellipsis, new_axis, shrink;
 };
 
@@ -77,12 +77,12 @@ static bool take(struct tflite_import *im, const struct entries *e, uint32_t i, 
         end = begin + 1;
     if (e->step[i] == 0 || e->step[i] == INT32_MIN || begin == size ||
         (forwards ? end <= begin : begin <= end))
-        return tdl_kit_damaged(&im->kit,
-                               "nothing is left of %lld elements from %d to %d by steps of %d",
-                               (long long)size, e->begin[i], e->end[i], e->step[i]);
+        return tdl_kit_damaged(
+            &im->kit, "nothing is left of %lld elements from %lld to %lld by steps of %lld",
+            (long long)size, (long long)e->begin[i], (long long)e->end[i], (long long)e->step[i]);
     params->start[dimension] = (uint32_t)begin;
     params->size[dimension] = (uint32_t)llabs(end - begin);
-    params->step[dimension] = one ? 1 : e->step[i];
+    params->step[dimension] = one ? 1 : (int32_t)e->step[i];
     return true;
 }
 
@@ -145,14 +145,13 @@ static bool add_strided_slice(struct tflite_import *im, const struct tflite_op *
 static bool add_reverse(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    int32_t axes[TDL_MAX_RANK];
+    int64_t axes[TDL_MAX_RANK];
     uint32_t count, along[TDL_MAX_RANK];
 
     if (!x || !tflite_read_list(im, op, 1, TDL_MAX_RANK, axes, &count))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (!tdl_kit_axis(&im->kit, axes[i], tdl_kit_rank(x), &along[i]))
-            return false;
+    if (!tdl_kit_axes(&im->kit, axes, count, tdl_kit_rank(x), along))
+        return false;
     return tflite_give(im, op,
                        count ? tdl_builder_reverse(im->builder, x, count, along)
                              : tdl_builder_identity(im->builder, x));
@@ -206,14 +205,15 @@ static bool add_scatter_nd(struct tflite_import *im, const struct tflite_op *op)
     const struct tdl_scatter_params add = {.reduction = TDL_SCATTER_ADD};
     struct tdl_operand *indices = tflite_operand(im, op->inputs[0]), *x;
     struct tdl_operand *updates = indices ? tflite_operand(im, op->inputs[1]) : NULL;
-    int32_t list[TDL_MAX_RANK];
+    int64_t list[TDL_MAX_RANK];
     uint32_t shape[TDL_MAX_RANK], rank;
 
     if (!updates || !tflite_read_list(im, op, 2, TDL_MAX_RANK, list, &rank))
         return false;
     for (uint32_t i = 0; i < rank; i++) {
         if (list[i] < 1)
-            return tdl_kit_lacks(&im->kit, "a result of %d elements in dimension %u", list[i], i);
+            return tdl_kit_lacks(&im->kit, "a result of %lld elements in dimension %u",
+                                 (long long)list[i], i);
         shape[i] = (uint32_t)list[i];
     }
     x = tflite_zero(im, tdl_kit_desc(updates)->dtype);
@@ -226,12 +226,12 @@ static bool add_top_k(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]), *indices;
     const uint32_t rank = tdl_kit_rank(x);
-    int32_t k;
+    int64_t k;
 
     if (!x || !tflite_read_ints(im, op, 1, 1, &k))
         return false;
     if (rank < 1 || k < 1)
-        return tdl_kit_lacks(&im->kit, "the %d largest of %u dimensions", k, rank);
+        return tdl_kit_lacks(&im->kit, "the %lld largest of %u dimensions", (long long)k, rank);
     indices = tdl_builder_top_k(im->builder, x, rank - 1,
                                 &(struct tdl_top_k_params){.count = (uint32_t)k});
     if (!indices ||
@@ -269,7 +269,7 @@ static bool add_one_hot(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_operand *in[4] = {0}, *classes;
     struct tdl_tensor_params ones = {0};
     uint32_t shape[TDL_MAX_RANK + 1], along;
-    int32_t depth;
+    int64_t depth;
 
     for (uint32_t i = 0; i < 4; i++)
         if (i != 1 && !(in[i] = tflite_operand(im, op->inputs[i])))
@@ -280,7 +280,7 @@ static bool add_one_hot(struct tflite_import *im, const struct tflite_op *op)
         return false;
     if (depth < 1 || depth > MAX_CLASSES || (x->dtype != TDL_INT32 && x->dtype != TDL_INT64) ||
         x->rank == TDL_MAX_RANK)
-        return tdl_kit_lacks(&im->kit, "%d classes of %s of rank %u", depth,
+        return tdl_kit_lacks(&im->kit, "%lld classes of %s of rank %u", (long long)depth,
                              tdl_dtype_name(x->dtype), x->rank);
     ones = (struct tdl_tensor_params){.dtype = x->dtype, .rank = x->rank + 1};
     for (uint32_t i = 0; i <= x->rank; i++) {
@@ -297,7 +297,7 @@ static bool add_one_hot(struct tflite_import *im, const struct tflite_op *op)
 
 /* Borders that stand round the input before, or are cut off after. */
 static struct tdl_operand *put_border(struct tflite_import *im, struct tdl_operand *x,
-                                      const int32_t *border, uint32_t spatial, bool cut)
+                                      const int64_t *border, uint32_t spatial, bool cut)
 {
     const struct tdl_tensor_params *in = tdl_kit_desc(x);
     struct tdl_slice_params slice = {0};
@@ -318,52 +318,19 @@ static struct tdl_operand *put_border(struct tflite_import *im, struct tdl_opera
     return cut ? tdl_builder_slice(im->builder, x, &slice) : tdl_builder_pad(im->builder, x, &pad);
 }
 
-/* [n, h·b, w·b, c] → [n, h, b, w, b, c] → [b, b, n, h, w, c] → [b·b·n, h, w, c], or the same
- * backwards. */
-static struct tdl_operand *exchange(struct tflite_import *im, struct tdl_operand *x,
-                                    const int32_t *block, uint32_t spatial, bool back)
-{
-    const struct tdl_tensor_params *in = tdl_kit_desc(x);
-    uint32_t apart[TDL_MAX_RANK], order[TDL_MAX_RANK], shape[TDL_MAX_RANK];
-    const uint32_t rank = in->rank, more = rank + spatial;
-    uint32_t blocks = 1;
-
-    for (uint32_t i = 0; i < spatial; i++)
-        blocks *= (uint32_t)block[i];
-    memcpy(shape, in->shape, sizeof(shape));
-    shape[0] = back ? in->shape[0] / blocks : in->shape[0] * blocks;
-    apart[back ? spatial : 0] = back ? shape[0] : in->shape[0];
-    order[back ? 0 : spatial] = back ? spatial : 0;
-    for (uint32_t i = 0; i < spatial; i++) {
-        const uint32_t b = (uint32_t)block[i], s = in->shape[1 + i];
-
-        shape[1 + i] = back ? s * b : s / b;
-        apart[back ? i : 2 + 2 * i] = b;
-        apart[back ? spatial + 1 + i : 1 + 2 * i] = back ? s : s / b;
-        order[back ? 2 + 2 * i : i] = back ? i : 2 + 2 * i;
-        order[back ? 1 + 2 * i : spatial + 1 + i] = back ? spatial + 1 + i : 1 + 2 * i;
-    }
-    for (uint32_t i = 1 + spatial; i < rank; i++) {
-        apart[spatial + i] = in->shape[i];
-        order[spatial + i] = spatial + i;
-    }
-    x = tdl_builder_reshape(im->builder, x, more, apart);
-    x = x ? tdl_builder_transpose(im->builder, x, order) : NULL;
-    return x ? tdl_builder_reshape(im->builder, x, rank, shape) : NULL;
-}
-
 /* Do blocks divide what they come from? */
 static bool check_blocks(struct tflite_import *im, const struct tdl_tensor_params *in,
-                         const int32_t *block, uint32_t spatial, bool back)
+                         const int64_t *list, uint32_t spatial, bool back, uint32_t *block)
 {
     uint64_t blocks = 1;
 
     for (uint32_t i = 0; i < spatial; i++) {
-        if (!tflite_in_step_range(im, "block", block[i], block[i]))
+        if (!tflite_in_step_range(im, "block", list[i], list[i]))
             return false;
-        blocks *= (uint64_t)block[i];
-        if (!back && in->shape[1 + i] % (uint32_t)block[i] != 0)
-            return tdl_kit_damaged(&im->kit, "blocks of %d do not divide %u", block[i],
+        block[i] = (uint32_t)list[i];
+        blocks *= block[i];
+        if (!back && in->shape[1 + i] % block[i] != 0)
+            return tdl_kit_damaged(&im->kit, "blocks of %u do not divide %u", block[i],
                                    in->shape[1 + i]);
     }
     return !back || in->shape[0] % blocks == 0 ||
@@ -375,12 +342,12 @@ static bool check_blocks(struct tflite_import *im, const struct tdl_tensor_param
 static bool add_batches_of_blocks(struct tflite_import *im, const struct tflite_op *op)
 {
     const bool back = op->row->code == TFLITE_BATCH_TO_SPACE_ND;
-    int32_t block[TDL_MAX_RANK], border[2 * TDL_MAX_RANK];
+    int64_t list[TDL_MAX_RANK], border[2 * TDL_MAX_RANK];
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
     const struct tdl_tensor_params *in = tdl_kit_desc(x);
-    uint32_t spatial;
+    uint32_t block[TDL_MAX_RANK], spatial;
 
-    if (!x || !tflite_read_list(im, op, 1, TDL_MAX_RANK, block, &spatial) ||
+    if (!x || !tflite_read_list(im, op, 1, TDL_MAX_RANK, list, &spatial) ||
         !tflite_read_ints(im, op, 2, 2 * spatial, border))
         return false;
     if (spatial < 1 || in->rank < 1 + spatial || in->rank + spatial > TDL_MAX_RANK)
@@ -390,9 +357,9 @@ static bool add_batches_of_blocks(struct tflite_import *im, const struct tflite_
                              spatial, in->rank);
     if (!back && !(x = put_border(im, x, border, spatial, false)))
         return false;
-    if (!check_blocks(im, tdl_kit_desc(x), block, spatial, back))
+    if (!check_blocks(im, tdl_kit_desc(x), list, spatial, back, block))
         return false;
-    x = exchange(im, x, block, spatial, back);
+    x = tdl_kit_exchange_blocks(&im->kit, x, block, spatial, back);
     if (x && back)
         x = put_border(im, x, border, spatial, true);
     return tflite_give(im, op, x);
