@@ -441,20 +441,26 @@ class Chain:
 
     # On channels.
 
-    def shape_of_windows(self, x, most=3):
+    def dilations_of(self, kernel, room):
+        """Such that windows fit."""
+        return [self.random.choice([d for d in (1, 1, 2, 3) if (k - 1) * d < most])
+                for k, most in zip(kernel, room)]
+
+    def shape_of_windows(self, x, dilated=False):
         n = x.rank - 2
         pads = [self.random.choice([0, 0, 1]) for _ in range(2 * n)]
-        kernel = [self.random.randint(1, min(most, s + pads[i] + pads[n + i]))
+        kernel = [self.random.randint(1, min(3, s + pads[i] + pads[n + i]))
                   for i, s in enumerate(x.shape[2:])]
-        return kernel, [min(p, kernel[i % n] - 1) for i, p in enumerate(pads)], \
-            [self.random.choice([1, 1, 2]) for _ in range(n)]
+        pads = [min(p, kernel[i % n] - 1) for i, p in enumerate(pads)]
+        room = [s + pads[i] + pads[n + i] for i, s in enumerate(x.shape[2:])]
+        return kernel, pads, [self.random.choice([1, 1, 2]) for _ in range(n)], \
+            self.dilations_of(kernel, room) if dilated else [1] * n
 
     def conv(self, x):
-        kernel, pads, strides = self.shape_of_windows(x)
+        kernel, pads, strides, dilations = self.shape_of_windows(x, True)
         n, channels = x.rank - 2, x.shape[1]
         group = self.random.choice([g for g in (1, channels) if channels % g == 0])
         out_channels = group * self.random.randint(1, 3)
-        dilations = [1] * n
         w = self.weight(out_channels, channels // group, *kernel)
         bias = self.weight(out_channels) if self.random.random() < 0.5 else None
         out, taps = window(x, kernel, pads, strides, dilations, None)
@@ -469,28 +475,39 @@ class Chain:
             return total
         self.node("Conv", [x, w] + ([bias] if bias else []),
                   fill([x.shape[0], out_channels] + out, sum_at), kernel_shape=kernel, pads=pads,
-                  strides=strides, group=group)
+                  strides=strides, dilations=dilations, group=group)
+
+    def crop_of(self, full, strides, sizes):
+        """Of a transposed convolution: pixels that are cut off before, and the output's size,
+        which may be larger than what windows reach."""
+        before = [self.random.randrange(min(f, 3)) for f in full]
+        return before, [max(1, f - b + self.random.randint(-1, s - 1))
+                        for f, b, s in zip(full, before, strides)]
 
     def conv_transpose(self, x):
         n, channels = x.rank - 2, x.shape[1]
         kernel = [self.random.randint(1, 3) for _ in range(n)]
         strides = [self.random.choice([1, 2]) for _ in range(n)]
         w = self.weight(channels, self.random.randint(1, 3), *kernel)
-        out = [(s - 1) * strides[i] + kernel[i] for i, s in enumerate(x.shape[2:])]
+        full = [(s - 1) * strides[i] + kernel[i] for i, s in enumerate(x.shape[2:])]
+        before, out = self.crop_of(full, strides, x.shape[2:])
         result = Value([x.shape[0], w.shape[1]] + out,
                        [0.0] * (x.shape[0] * w.shape[1] * math.prod(out)))
         for p in places(x.shape):
             for k in places(kernel):
-                at = [p[2 + i] * strides[i] + k[i] for i in range(n)]
-                for c in range(w.shape[1]):
+                at = [p[2 + i] * strides[i] + k[i] - before[i] for i in range(n)]
+                for c in range(w.shape[1] if all(0 <= a < s for a, s in zip(at, out)) else 0):
                     i = p[0] * w.shape[1] + c
                     for size, a in zip(out, at):
                         i = i * size + a
                     result.data[i] += x.at(p) * w.at((p[1], c) + k)
-        self.node("ConvTranspose", [x, w], result, kernel_shape=kernel, strides=strides)
+        left = [f - b - o for f, b, o in zip(full, before, out)]
+        self.node("ConvTranspose", [x, w], result, kernel_shape=kernel, strides=strides,
+                  pads=before + [max(a, 0) for a in left],
+                  output_padding=[max(-a, 0) for a in left])
 
     def pool(self, x):
-        kernel, pads, strides = self.shape_of_windows(x)
+        kernel, pads, strides, _ = self.shape_of_windows(x)
         largest = self.random.random() < 0.5
         out, taps = window(x, kernel, pads, strides, [1] * (x.rank - 2), None)
 

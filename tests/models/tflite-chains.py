@@ -4,11 +4,14 @@
 
 The chains of chains.py and their references in plain Python, each node of which becomes one
 or more operators of TensorFlow Lite: what computes on channels stands between transpositions,
-as there these come last. Shapes are computed by operators here and there. TDL_TEST_SEED=N
-repeats a run, TDL_TEST_CASES=N sets how many chains there are.
+as there these come last. Shapes are computed by operators here and there, activations are
+fused to operators, weights are integers with scales, or halves. In some chains operators are on
+quantized tensors, too, which libtdl computes in floats: the references do not round either.
+TDL_TEST_SEED=N repeats a run, TDL_TEST_CASES=N sets how many chains there are.
 """
 import math
 import os
+import struct
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -30,6 +33,13 @@ BILINEAR_OPTIONS, RESHAPE_OPTIONS, GATHER_OPTIONS, REDUCER_OPTIONS, SQUEEZE_OPTI
     15, 17, 23, 27, 30
 STRIDED_OPTIONS, SPLIT_OPTIONS, ONE_HOT_OPTIONS, BLOCK_OPTIONS, TRANSPOSE_CONV_OPTIONS = \
     32, 35, 61, 94, 49
+ADD_OPTIONS, MUL_OPTIONS, SUB_OPTIONS = 11, 21, 28
+DEQUANTIZE, QUANTIZE = 6, 114
+IN_FLOATS = (CAST, ONE_HOT, RSQRT)  # these have no quantized form
+# enum ActivationFunctionType
+ACTIVATIONS = {1: lambda a: max(a, 0.0), 3: lambda a: min(max(a, 0.0), 6.0), 4: math.tanh}
+FUSED = ("Add", "Sub", "Mul", "AveragePool", "Concat", "Conv", "ConvTranspose", "Gemm", "MatMul",
+         "MaxPool")
 SAME, VALID = lite.Byte(0), lite.Byte(1)
 TRUE = lite.Byte(1)
 
@@ -46,6 +56,10 @@ class Chain(chains.Chain):
         self.places["x"] = self.model.tensor(self.x.shape, name="x")
         self.model.inputs.append(self.places["x"])
         self.same = False
+        self.activation = 0
+        self.in_integers = self.random.random() < 0.4
+        self.stored = {}  # quantization of weights by their names
+        self.widened = set()  # constants that the file has in fewer bits
 
     # What makes files.
 
@@ -55,13 +69,56 @@ class Chain(chains.Chain):
         self.places.pop(value.name, None)  # of one that a step took back
         return value
 
+    def weight(self, *shape):
+        """One that a file may have in fewer bits: its numbers are what these stand for."""
+        value = super().weight(*shape)
+        kind = self.random.choice([None, None, lite.FLOAT16, lite.INT8, lite.INT8, lite.UINT8])
+        axis = self.random.choice([None] + [i for i in (0, 1) if i < value.rank])
+        self.stored[value.name] = kind, axis, [], []
+        if kind is None:
+            return value
+        if kind == lite.FLOAT16:
+            value.data = [struct.unpack("<e", struct.pack("<e", a))[0] for a in value.data]
+            return value
+        _, _, scales, zeros = self.stored[value.name]
+        for i in range(1 if axis is None else shape[axis]):
+            most = max(abs(a) for a, p in zip(value.data, chains.places(shape))
+                       if axis is None or p[axis] == i)
+            scales.append(chains.single(max(most, 1e-3) / 127))
+            zeros.append(self.random.randint(120, 135) if kind == lite.UINT8 else 0)
+        for k, p in enumerate(chains.places(shape)):
+            scale = scales[0 if axis is None else p[axis]]
+            value.data[k] = scale * min(max(round(value.data[k] / scale), -110), 110)
+        return value
+
     def of(self, value):
         """The tensor of a value."""
         if value.name not in self.places:
             value, kind = self.weights[value.name]
-            self.places[value.name] = self.floats(value.shape, value.data) if kind == 1 else \
+            self.places[value.name] = self.kept(value, value, {0: 0, 1: 1}) if kind == 1 else \
                 self.list(value.data, value.shape)
         return self.places[value.name]
+
+    def kept(self, weight, moved, axes, hybrid=False):
+        """The constant whose numbers `moved` are those of a weight, whose dimension went to
+        `axes`: as the file has it where the operator takes that, or made floats."""
+        kind, axis, scales, zeros = self.stored.get(weight.name, (None, None, [], []))
+        if kind is None or axis is not None and axis not in axes:
+            return self.floats(moved.shape, moved.data)
+        along = 0 if axis is None else axes[axis]
+        if kind == lite.FLOAT16:
+            few = self.model.tensor(moved.shape, kind, data=moved.data)
+        else:
+            one = [0 if axis is None else p[along] for p in chains.places(moved.shape)]
+            few = self.model.tensor(
+                moved.shape, kind, None, [round(a / scales[i]) + zeros[i]
+                                          for a, i in zip(moved.data, one)], scales, zeros, along)
+            if hybrid and self.random.random() < 0.6:
+                return few
+        y = self.model.tensor(moved.shape)
+        self.model.operator(DEQUANTIZE, [few], [y])
+        self.widened.add(y)
+        return y
 
     def list(self, numbers, shape=None):
         kind = self.random.choice([lite.INT32, lite.INT32, lite.INT64])
@@ -77,8 +134,46 @@ class Chain(chains.Chain):
         return self.model.tensor(shape, data=[chains.single(a) for a in data])
 
     def emit(self, code, inputs, shape, options=(0, {}), kind=lite.FLOAT32, version=1):
-        y = self.model.tensor(shape, kind)
+        given = [self.model.tensors[i] for i in inputs]
+        if kind == lite.FLOAT32 and self.in_integers and code not in IN_FLOATS and \
+                self.random.random() < 0.5:
+            inputs = [self.quantized(i, t) for i, t in zip(inputs, given)]
+            y = self.small(shape)
+        else:
+            inputs = [self.real(i) for i in inputs]
+            y = self.model.tensor(shape, kind)
         self.model.operator(code, inputs, [y], options, version)
+        return y
+
+    def small(self, shape):
+        """A quantized tensor."""
+        kind = self.random.choice([lite.INT8, lite.INT8, lite.UINT8, lite.INT16])
+        zero = 0 if kind == lite.INT16 else self.random.randrange(128)
+        return self.model.tensor(shape, kind, None, None, [self.random.uniform(0.01, 0.1)], [zero])
+
+    def quantized(self, tensor, table):
+        """The tensor as integers with scales; constants stay as they are, but for lists of
+        numbers, which may be biases."""
+        if 2 in table:
+            if table[1] != lite.FLOAT32 or len(table[0]) != 1:
+                return tensor
+            data = self.model.buffers[table[2]][0]
+            data = struct.unpack("<%df" % (len(data) // 4), data)
+            return self.model.tensor(table[0], lite.INT32, None,
+                                     [round(a * 2 ** 20) for a in data], [2.0 ** -20], [0])
+        if table[1] != lite.FLOAT32 or tensor in self.widened:
+            return tensor
+        y = self.small(table[0])
+        self.model.operator(QUANTIZE, [tensor], [y])
+        return y
+
+    def real(self, tensor):
+        """The tensor in floats if it was computed as integers with scales."""
+        table = self.model.tensors[tensor]
+        if 4 not in table or 2 in table:
+            return tensor
+        y = self.model.tensor(table[0])
+        self.model.operator(DEQUANTIZE, [tensor], [y])
         return y
 
     def node(self, kind, inputs, result, **attributes):
@@ -86,13 +181,18 @@ class Chain(chains.Chain):
         if tensor is None:
             raise Skip
         here = len(self.model.tensors), len(self.model.operators)
+        self.activation = 0
+        if kind in FUSED and self.random.random() < 0.4:
+            self.activation = self.random.choice(list(ACTIVATIONS))
+            result = chains.Value(result.shape, map(ACTIVATIONS[self.activation], result.data))
         try:
             self.places["v%d" % len(self.nodes)] = tensor(inputs, result, attributes)
         except Skip:
             del self.model.operators[here[1]:]  # what is left of them, nobody reads
             raise
         self.model.tensors[self.places["v%d" % len(self.nodes)]][3] = "v%d" % len(self.nodes)
-        return super().node(kind, inputs, result, **attributes)
+        fused = {"fused": self.activation} if self.activation else {}
+        return super().node(kind, inputs, result, **attributes, **fused)
 
     def moved(self, tensor, shape, order):
         """TRANSPOSE: the tensor, and its shape."""
@@ -160,12 +260,12 @@ class Chain(chains.Chain):
     def lite_concat(self, inputs, y, attributes):
         axis = attributes["axis"] - self.random.choice([0, y.rank])
         return self.emit(CONCATENATION, [self.of(i) for i in inputs], y.shape,
-                         (JOIN_OPTIONS, {0: axis}))
+                         (JOIN_OPTIONS, {0: axis, 1: lite.Byte(self.activation)}))
 
     def lite_split(self, inputs, y, attributes):
         x, axis = inputs[0], attributes["axis"]
         halves = [self.model.tensor(y.shape) for _ in range(2)]
-        self.model.operator(SPLIT, [self.ints32(axis, shape=()), self.of(x)], halves,
+        self.model.operator(SPLIT, [self.ints32(axis, shape=()), self.real(self.of(x))], halves,
                             (SPLIT_OPTIONS, {0: 2}))
         middle = x.shape[axis] // 2
         first = [x.at(chains.replaced(p, axis, p[axis])) for p in chains.places(y.shape)]
@@ -194,25 +294,37 @@ class Chain(chains.Chain):
     def unary(code):
         return lambda self, inputs, y, attributes: self.emit(code, [self.of(inputs[0])], y.shape)
 
-    def binary_of(code):
+    def binary_of(code, options=0):
         return lambda self, inputs, y, attributes: self.emit(
-            code, [self.of(i) for i in inputs], y.shape)
+            code, [self.of(i) for i in inputs], y.shape,
+            (options, {0: lite.Byte(self.activation)} if options else {}))
 
     lite_relu, lite_sigmoid, lite_tanh, lite_hardswish = (
         unary(RELU), unary(LOGISTIC), unary(TANH), unary(HARD_SWISH))
     lite_add, lite_mul, lite_sub, lite_max, lite_prelu = (
-        binary_of(ADD), binary_of(MUL), binary_of(SUB), binary_of(MAXIMUM), binary_of(PRELU))
+        binary_of(ADD, ADD_OPTIONS), binary_of(MUL, MUL_OPTIONS), binary_of(SUB, SUB_OPTIONS),
+        binary_of(MAXIMUM), binary_of(PRELU))
 
     # On channels, which are last here; of three dimensions one more comes between.
 
-    def shape_of_windows(self, x, most=3):
+    def shape_of_windows(self, x, dilated=False):
         n = x.rank - 2
-        kernel = [self.random.randint(1, min(most, s)) for s in x.shape[2:]]
+        kernel = [self.random.randint(1, min(3, s)) for s in x.shape[2:]]
         strides = [self.random.choice([1, 1, 2]) for _ in range(n)]
         self.same = self.random.random() < 0.5
-        total = [max(0, ((s + t - 1) // t - 1) * t + k - s) if self.same else 0
-                 for s, t, k in zip(x.shape[2:], strides, kernel)]
-        return kernel, [t // 2 for t in total] + [t - t // 2 for t in total], strides
+        dilations = self.dilations_of(kernel, [9] * n if self.same else x.shape[2:]) if dilated \
+            else [1] * n
+        total = [max(0, ((s + t - 1) // t - 1) * t + (k - 1) * d + 1 - s) if self.same else 0
+                 for s, t, k, d in zip(x.shape[2:], strides, kernel, dilations)]
+        return kernel, [t // 2 for t in total] + [t - t // 2 for t in total], strides, dilations
+
+    def crop_of(self, full, strides, sizes):
+        """The output of any convolution whose gradient this is."""
+        self.same = self.random.random() < 0.5
+        if not self.same:
+            return [0] * len(full), [f + self.random.randrange(s) for f, s in zip(full, strides)]
+        out = [n * s - self.random.randrange(s) for n, s in zip(sizes, strides)]
+        return [max(f - o, 0) // 2 for f, o in zip(full, out)], out
 
     def channels_last(self, x):
         """Of four dimensions: the tensor and its shape."""
@@ -242,19 +354,22 @@ class Chain(chains.Chain):
         tensor, _ = self.channels_last(x)
         outputs, group = y.shape[1], attributes["group"]
         filters = chains.Value((w.shape[0], w.shape[1]) + tuple(kernel), w.data)
+        wide, high = (list(attributes["dilations"]) + [1, 1])[:2] if y.rank < 4 else \
+            attributes["dilations"][::-1]
         if group == 1:
             code, kind = CONV_2D, CONV_OPTIONS
             data = chains.fill((outputs, *kernel, x.shape[1]),
                                lambda p: filters.at((p[0], p[3], p[1], p[2])))
+            options.update({3: lite.Byte(self.activation), 4: wide, 5: high})
         else:
             if w.shape[1] != 1:
                 raise Skip
             code, kind = DEPTHWISE_CONV_2D, DEPTHWISE_OPTIONS
             data = chains.fill((1, *kernel, outputs),
                                lambda p: filters.at((p[3], 0, p[1], p[2])))
-            options[3] = outputs // x.shape[1]
+            options.update({3: outputs // x.shape[1], 4: lite.Byte(self.activation), 5: wide, 6: high})
         bias = inputs[2].data if len(inputs) > 2 else [0.0] * outputs
-        given = [tensor, self.floats(data.shape, data.data)]
+        given = [tensor, self.kept(w, data, {0: 0} if group == 1 else {0: 3}, hybrid=True)]
         if len(inputs) > 2 or self.random.random() < 0.5:
             given.append(self.floats((outputs,), bias))
         tensor = self.emit(code, given, self.last_shape(y), (kind, options))
@@ -262,20 +377,21 @@ class Chain(chains.Chain):
 
     def lite_convtranspose(self, inputs, y, attributes):
         x, w = inputs
-        self.same = False
         kernel, options = self.windows(attributes)
+        options[3] = lite.Byte(self.activation)
         tensor, _ = self.channels_last(x)
         filters = chains.Value(w.shape[:2] + tuple(kernel), w.data)
         data = chains.fill((w.shape[1], *kernel, w.shape[0]),
                            lambda p: filters.at((p[3], p[0], p[1], p[2])))
         shape = self.last_shape(y)
-        tensor = self.emit(TRANSPOSE_CONV, [self.ints32(*shape), self.floats(data.shape, data.data),
-                                            tensor], shape, (TRANSPOSE_CONV_OPTIONS, options))
+        tensor = self.emit(TRANSPOSE_CONV, [
+            self.ints32(*shape), self.kept(w, data, {1: 0, 0: 3}, hybrid=True), tensor], shape,
+                           (TRANSPOSE_CONV_OPTIONS, options))
         return self.channels_second(tensor, shape, y)
 
     def lite_maxpool(self, inputs, y, attributes, code=MAX_POOL_2D):
         kernel, options = self.windows(attributes)
-        options.update({3: kernel[1], 4: kernel[0]})
+        options.update({3: kernel[1], 4: kernel[0], 5: lite.Byte(self.activation)})
         tensor, _ = self.channels_last(inputs[0])
         tensor = self.emit(code, [tensor], self.last_shape(y), (POOL_OPTIONS, options))
         return self.channels_second(tensor, self.last_shape(y), y)
@@ -392,14 +508,19 @@ class Chain(chains.Chain):
             raise Skip
         if right.rank == 2 and right.name in self.weights and self.random.random() < 0.5:
             turned = chains.fill(right.shape[::-1], lambda p: right.at(p[::-1]))
-            return self.emit(FULLY_CONNECTED, [self.of(left), self.floats(turned.shape,
-                                                                          turned.data)],
-                             y.shape, (DENSE_OPTIONS, {2: TRUE}), version=5)
+            return self.emit(FULLY_CONNECTED,
+                             [self.of(left), self.kept(right, turned, {1: 0, 0: 1}, hybrid=True)],
+                             y.shape, (DENSE_OPTIONS, {0: lite.Byte(self.activation), 2: TRUE}),
+                             version=5)
+        if self.activation:
+            raise Skip
         return self.emit(BATCH_MATMUL, [self.of(left), self.of(right)], y.shape)
 
     def lite_gemm(self, inputs, y, attributes):
-        return self.emit(FULLY_CONNECTED, [self.of(i) for i in inputs], y.shape,
-                         (DENSE_OPTIONS, {}))
+        x, w, c = inputs
+        return self.emit(FULLY_CONNECTED, [self.of(x), self.kept(w, w, {0: 0, 1: 1}, hybrid=True),
+                                           self.of(c)], y.shape,
+                         (DENSE_OPTIONS, {0: lite.Byte(self.activation)}))
 
     def step(self):
         while True:

@@ -3,7 +3,7 @@
 schema (schema.fbs). As tflite-writer.c does for tests in C."""
 import struct
 
-FLOAT32, INT32, INT64 = 0, 2, 4
+FLOAT32, FLOAT16, INT32, UINT8, INT64, INT16, INT8 = 0, 1, 2, 3, 4, 7, 9
 
 
 class Byte(int):
@@ -49,7 +49,8 @@ class Flatbuffer:
 
     def vector(self, value):
         raw = value.encode() if isinstance(value, str) else value
-        self.align(16 if isinstance(value, bytes) else 4, 4)
+        wide = isinstance(value, list) and value and isinstance(value[0], Long)
+        self.align(16 if isinstance(value, bytes) else 8 if wide else 4, 4)
         start = len(self.data)
         self.data += struct.pack("<I", len(raw))
         if isinstance(raw, bytes):
@@ -59,7 +60,8 @@ class Flatbuffer:
             for i, child in enumerate(raw):
                 self.put(start + 4 + 4 * i, child)
         else:
-            self.data += struct.pack("<%di" % len(raw), *raw)
+            kind = "q" if wide else "f" if raw and isinstance(raw[0], float) else "i"
+            self.data += struct.pack("<%d%s" % (len(raw), kind), *raw)
         return start
 
 
@@ -70,10 +72,14 @@ class Model:
         self.tensors, self.buffers, self.operators, self.codes = [], [{}], [], []
         self.inputs, self.outputs = [], []
 
-    def tensor(self, shape, kind=FLOAT32, name=None, data=None):
+    def tensor(self, shape, kind=FLOAT32, name=None, data=None, scales=None, zeros=None, along=0):
+        """`scales` and `zeros` of a quantized one, along a dimension if there are several."""
         table = {0: list(shape), 1: Byte(kind)}
+        if scales:
+            table[4] = {2: [float(s) for s in scales], 3: [Long(z) for z in zeros], 6: along}
         if data is not None:
-            letter = {FLOAT32: "f", INT32: "i", INT64: "q"}[kind]
+            letter = {FLOAT32: "f", FLOAT16: "e", INT32: "i", UINT8: "B", INT64: "q", INT16: "h",
+                      INT8: "b"}[kind]
             table[2] = len(self.buffers)
             self.buffers.append({0: struct.pack("<%d%s" % (len(data), letter), *data)})
         if name:
