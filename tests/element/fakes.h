@@ -12,15 +12,15 @@
 #define HEIGHT 48
 #define CAPS "format=NV12,width=64,height=48,framerate=30/1"
 
-/* What the fakes answer and what they saw. */
+/* Answers of the fakes, and records of their calls. */
 extern struct fake {
     struct tdl_context *context;   /* a real one, for buffers and batches */
-    struct gst_tdl_device *device; /* of that context, with the fakes */
+    struct gst_tdl_device *device; /* a device of that context, with the fakes */
     GString *calls;              /* "import get-read wait want take set-read " */
     guint live_buffers;
     enum tdl_result import, fence, wait, want, set;
     int fence_fd_given; /* by get_fence; 0: nobody is at work */
-    /* Of whom it is noted how often a fence was attached before the work was done. */
+    /* Context for which `early` counts fences that were attached before the work was done. */
     struct tdl_context *watched;
     guint early;
 } fake;

@@ -20,7 +20,7 @@ static gchar *temp_name(const char *end)
     return path;
 }
 
-/* What `encoder` ("pngenc") makes of the buffer; takes it. */
+/* Encodes the buffer by `encoder` ("pngenc"); takes it. */
 static gchar *save(GstBuffer *buffer, const GstVideoInfo *info, const char *encoder,
                    const char *end)
 {
@@ -129,7 +129,7 @@ GST_START_TEST(color_shows_through)
 }
 GST_END_TEST;
 
-/* What was transparent when it came in stays so. */
+/* Pixels that come in transparent stay so. */
 GST_START_TEST(alpha_keeps_the_inputs)
 {
     static const char caps[] = "video/x-raw,format=BGRA,width=64,height=48,framerate=30/1";
@@ -219,7 +219,8 @@ static guint extent(GstBuffer *buffer, const GstVideoInfo *info, gboolean across
 
 static const struct {
     const char *caps;
-    guint across, down; /* of the disc, of 40 px in a picture of 120×120 px, in the frame */
+    /* position of the disc in the frame: 40 px wide, in a picture of 120×120 px */
+    guint across, down;
 } aspects[] = {
     /* The picture's side covers the frame's longer one, as the screen shows it. */
     { "video/x-raw,format=RGB,width=120,height=120,framerate=30/1", 40, 40 },
@@ -371,7 +372,7 @@ GST_START_TEST(uri)
 }
 GST_END_TEST;
 
-/* It stands still, and that is said. */
+/* A video as the background stands still, and a message says so. */
 GST_START_TEST(video)
 {
     g_autofree gchar *path = NULL;

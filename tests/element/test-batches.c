@@ -9,7 +9,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#define SIDE 16 /* of the network's picture and mask, px */
+#define SIDE 16 /* side of the network's picture and mask, px */
 #define FOREVER "batch-timeout=600000 "
 #define CAPS "video/x-raw,format=RGB,width=64,height=48,framerate=30/1"
 #define OTHER_CAPS "video/x-raw,format=RGB,width=40,height=24,framerate=30/1"
@@ -80,7 +80,7 @@ struct stream {
     guint wanted;        /* frames of the batch that ends the thread; 0: `count` frames do */
     guint count;
     guint cut;        /* the frame before which there is a discontinuity; 0: none */
-    GPtrArray *masks; /* of all frames that a thread has pushed; NULL: nobody looks */
+    GPtrArray *masks; /* masks of all frames that a thread has pushed; NULL: not kept */
     GstFlowReturn flow;
 };
 
@@ -120,7 +120,7 @@ static GstBuffer *stream_picture(const struct stream *s, guint frame)
     return picture;
 }
 
-/* The same with the foreground's colours beside the mask: half of the picture's. */
+/* Same network, with the foreground's colours beside the mask: half of the picture's. */
 static gchar *matting(void)
 {
     struct onnx_bytes graph = { 0 };
@@ -247,8 +247,8 @@ GST_START_TEST(as_alone)
 }
 GST_END_TEST;
 
-/* What a network remembers is a stream's own, whatever comes between: with others at the same
- * time, and after a discontinuity in one of them. */
+/* Recurrent states belong to one stream, also when it shares runs with others, and when one of the
+ * streams has a discontinuity. */
 GST_START_TEST(memories)
 {
     enum { MOST = 4, FRAMES = 12 };
@@ -419,7 +419,7 @@ GST_START_TEST(others_go_on)
 }
 GST_END_TEST;
 
-/* Who waits is flushed, and comes back. */
+/* A stream that waits for others can be flushed, and comes back. */
 GST_START_TEST(flushed_while_waiting)
 {
     g_autofree gchar *model = network();
@@ -508,7 +508,7 @@ static void expect_batching(const gchar *model, const gchar *properties, const g
 
     for (guint i = 0; i < 2; i++)
         stream_start(&streams[i], i, model, properties);
-    while (!said) { /* what is found out while graphs are compiled comes later */
+    while (!said) { /* messages from compiling come later */
         g_autofree gchar *state = NULL;
 
         for (guint i = 0; i < 2; i++)

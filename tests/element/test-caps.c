@@ -20,7 +20,7 @@
 #define ALL_FORMATS                                                                                \
     "{NV12,I420,YUY2,UYVY,P010_10LE,RGBA,BGRA,ARGB,ABGR,RGBx,BGRx,xRGB,xBGR,RGB,BGR,NV21,NV16,"    \
     "YV12,Y42B,Y444,I420_10LE,I422_10LE,Y444_10LE,GRAY8,GRAY16_LE}"
-/* Those of more than eight bits but P010 have none. */
+/* Formats of more than eight bits have no DRM format, except P010. */
 #define ALL_DRM                                                                                    \
     "{NV12,YU12,YUYV,UYVY,P010,AB24,AR24,BA24,RA24,XB24,XR24,BX24,RX24,BG24,RG24,NV21,NV16,YV12,"  \
     "YU16,YU24,\"R8  \",\"R16 \"}"
@@ -478,7 +478,7 @@ GST_END_TEST;
 static const struct {
     struct gst_tdl_rect rect, expected;
     gboolean cropped;
-} crops[] = { /* of 101×51 px */
+} crops[] = { /* crops of 101×51 px */
     { { 0, 0, 101, 51 }, { 0, 0, 101, 51 }, FALSE },
     { { 16, 10, 32, 20 }, { 16, 10, 32, 20 }, TRUE },
     { { 17, 11, 32, 20 }, { 16, 10, 40, 22 }, TRUE },
@@ -505,7 +505,7 @@ GST_END_TEST;
 
 /* Frames of a source other than the caps' one are told by their metas. */
 static const struct {
-    const char *format; /* of the caps, 100×50 px */
+    const char *format; /* format of the caps, 100×50 px */
     GstVideoFormat meta;
     guint width, height;
     gboolean crop, fits;
@@ -640,7 +640,8 @@ GST_START_TEST(modes_of_engine)
 }
 GST_END_TEST;
 
-/* What is left after 1/30 s, to the power of the time in 1/30 s. */
+/* The mask's remaining part after a time is its part after 1/30 s, to the power of that time in
+ * units of 1/30 s. */
 static const struct {
     gfloat left;
     GstClockTime before, now;

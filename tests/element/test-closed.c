@@ -43,7 +43,7 @@ static gchar *red(void)
     return model("red", "Crop red 1 1 data out 0=0 1=0 2=0 3=0 4=0 5=1");
 }
 #define RED_ONLY "Crop red 1 1 data red 0=0 1=0 2=0 3=0 4=0 5=1\n"
-/* What was foreground once stays so. */
+/* A recurrent network: foreground stays foreground. */
 static gchar *keeper(void)
 {
     return model("keeper", "Input before 0 1 before 0=64 1=48 2=1\n" RED_ONLY
@@ -51,7 +51,7 @@ static gchar *keeper(void)
 }
 static gchar *(*const memories[])(void) = { red, keeper };
 static const gchar *const states[] = { "", "model-state=before=out" };
-/* Of the red channel what is no number, in some way. */
+/* Networks whose red channel becomes NaN or infinite. */
 static const struct no_number {
     const gchar *name, *range, *layers;
 } no_number[] = {
@@ -229,7 +229,7 @@ static void push_event(struct filter *f, GstEvent *event)
     fail_unless(gst_harness_push_event(f->harness, event));
 }
 
-/* What is between a frame of all foreground and the room; the room's caps. */
+/* Breaks the stream between a frame of all foreground and the room; fills in the room's caps. */
 static void breach(struct filter *f, enum breach what, const gchar *mode, GstVideoInfo *info)
 {
     GstSegment segment;

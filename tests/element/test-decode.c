@@ -94,7 +94,7 @@ static const struct tdl_tensor_params four_nchw = {
     .rank = 4, .shape = { 1, 4, H, W }, .layout = TDL_LAYOUT_NCHW };
 static const struct tdl_tensor_params two_nhwc = { .rank = 4, .shape = { 1, H, W, 2 } };
 
-/* Of four channels, NCHW, at pixel i. */
+/* Value at pixel i of channel c, of four, NCHW. */
 static gfloat channel(guint c, guint i)
 {
     return value_at(c * W * H + i);
@@ -203,7 +203,7 @@ GST_START_TEST(labels)
         gfloat mask[W * H];
 
         setup(&f);
-        if (shapes[s].dtype == TDL_UINT8) /* which may be shares of 255 */
+        if (shapes[s].dtype == TDL_UINT8) /* bytes may be shares of 255 */
             f.settings.sources.decoder = GST_TDL_DECODE_LABELS;
         run(&f, &shapes[s], mask);
         for (guint i = 0; i < W * H; i++)
@@ -258,7 +258,7 @@ GST_START_TEST(ranges)
 }
 GST_END_TEST;
 
-/* What would come out as nonsense. */
+/* Outputs that would be decoded to nonsense are refused. */
 GST_START_TEST(refused)
 {
     static const struct {

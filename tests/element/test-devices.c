@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who shares a device, and with how many queues it is opened. Software Vulkan has one, which
- * stands for three here. */
+/* Sharing of devices, and the number of queues that they are opened with. Software Vulkan has one
+ * queue, which stands for three here. */
 #include "memory/gsttdldevice.h"
 #include "gsttdlfilter.h"
 

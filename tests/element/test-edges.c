@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where streams break: frames that are not what the caps say, neighbours that
- * do not agree, discontinuities. */
+/* Streams that break: frames that contradict the caps, neighbours that do not agree,
+ * discontinuities. */
 #include "util.h"
 
 #define SMALL "video/x-raw,format=I420,width=320,height=180,framerate=30/1"
@@ -44,7 +44,7 @@ static void expect_frame(struct filter *filter)
     gst_buffer_unref(input);
 }
 
-/* What a source that is switched off lets pass behind the other one's caps. */
+/* A source that is switched off lets a frame pass behind the other source's caps. */
 GST_START_TEST(frame_of_another_source)
 {
     static const char *const words[] = { "640x360", "NV12", "320x180", "I420", "switched",
@@ -61,7 +61,7 @@ GST_START_TEST(frame_of_another_source)
     fail_unless_equals_uint64(filter_stat(&filter, "mismatched"), 3);
     fail_unless_equals_uint64(filter_stat(&filter, "dropped"), 3);
     fail_unless_equals_uint64(filter_stat(&filter, "frames"), 2);
-    filter_expect_no_error(&filter); /* it was said once */
+    filter_expect_no_error(&filter); /* the message came already */
     gst_harness_set_src_caps_str(filter.harness, LARGE); /* the switch is complete */
     gst_buffer_unref(filter_run(&filter, described(LARGE)));
     filter_stop(&filter);
@@ -174,7 +174,7 @@ static void ask(struct filter *filter, const char *caps, gboolean warns)
     gst_caps_unref(got);
 }
 
-/* Who asks whether we take sound is not told of pictures; and once is enough. */
+/* A query for sound gets no hint about pictures, and the hint comes once. */
 GST_START_TEST(hint_is_for_pictures)
 {
     struct filter filter;

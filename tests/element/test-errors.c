@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What can go wrong ends in an error message that says what it is and what to
- * do, and in nothing worse. */
+/* Everything that can fail ends in an error message that says what failed and what to do, and in
+ * nothing worse. */
 #include "util.h"
 
 #include <glib/gstdio.h>

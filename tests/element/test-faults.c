@@ -64,7 +64,7 @@ VKAPI_ATTR VkResult VKAPI_CALL vkAllocateMemory(VkDevice device, const VkMemoryA
                : ((PFN_vkAllocateMemory)next("vkAllocateMemory"))(device, info, callbacks, out);
 }
 
-/* Those that the engine asks the device for. */
+/* The driver's own functions, which the engine asks for. */
 static PFN_vkWaitSemaphores real_wait;
 static PFN_vkGetSemaphoreCounterValue real_value;
 
@@ -151,13 +151,13 @@ struct run {
     enum call call;
     VkResult result;
     gboolean ask;    /* map that frame, to have the device asked at once */
-    gboolean mapped; /* it could be */
+    gboolean mapped; /* TRUE if the frame could be mapped */
     GPtrArray *kept; /* or NULL: buffers that do not go back to their pool */
     gboolean looks;  /* at every frame: whether anything is seen in it */
 };
 
-/* Of frames that are all background: one colour, or black, or one in part and the other
- * where a device that is called lost is still at work; but not what came in, which is snow. */
+/* Frames must be background only: one colour, or black, or partly both while a device that is
+ * called lost still works. The input, which is snow, must not show. */
 static void expect_no_snow(GstBuffer *buffer)
 {
     GstMapInfo map;
@@ -278,7 +278,7 @@ GST_END_TEST;
 
 #define ALL_BACKGROUND " mode=replace threshold=1 feather=0 refine=false "
 
-/* What the device did not write any more does not show what lay in the memory. */
+/* Memory that a lost device no longer writes must not show old contents. */
 GST_START_TEST(nothing_is_seen)
 {
     g_autofree gchar *model = write_model();
@@ -319,7 +319,7 @@ GST_START_TEST(wait_without_memory)
 }
 GST_END_TEST;
 
-/* Behind the last frame there is none that could say it. */
+/* The loss of the device with the last frame is reported, although no later frame can do so. */
 GST_START_TEST(lost_with_the_last_frame)
 {
     g_autofree gchar *model = write_model();

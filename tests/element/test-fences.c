@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Who waits for whom: fences of dma-bufs, and frames that leave before they are
- * finished. */
+/* Order between devices: fences of dma-bufs, and frames that leave before they are finished. */
 #include "fakes.h"
 
 #include <pthread.h>
@@ -112,7 +111,7 @@ GST_START_TEST(fences_and_signals)
 }
 GST_END_TEST;
 
-/* What is only read is held instead: no fence, no wait. */
+/* Buffers that are only read are held instead: no fence, no wait. */
 GST_START_TEST(fences_of_input)
 {
     struct gst_tdl_import input = { .fds = { memfd_create("in", 0) }, .n_fds = 1 };
@@ -147,7 +146,7 @@ static struct {
     guint waiting;
 } slow;
 
-/* Whether it is that submission, and still not let go. */
+/* TRUE if `point` is the slow submission, which is still held back. */
 static gboolean wait_if_slow(uint64_t point, gboolean look_only)
 {
     gboolean is_slow;

@@ -47,7 +47,7 @@ int __wrap_open64(const char *path, int flags, ...)
     return __real_open64(path, flags, 0600);
 }
 
-/* Who waits for the file waits a hundredth of the time. */
+/* Runs the real function with a hundredth of its timeout. */
 gboolean __real_gst_tdl_detached_run(const gchar *name, void (*run)(gpointer data), gpointer data,
                                GDestroyNotify destroy, gint64 timeout);
 gboolean __wrap_gst_tdl_detached_run(const gchar *name, void (*run)(gpointer data), gpointer data,

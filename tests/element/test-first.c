@@ -22,7 +22,7 @@ static struct {
     gboolean open;
     guint came, passed; /* kernels */
     guint permits;      /* to pass while it is closed */
-    VkResult result;    /* what kernels that pass come to */
+    VkResult result;    /* result of kernels that compile */
 } gate;
 
 /* Threads of the engine have the name of the one that began them. */
@@ -259,7 +259,7 @@ GST_START_TEST(paused_meanwhile)
 }
 GST_END_TEST;
 
-/* It is said that it goes on, and in numbers. */
+/* Progress is reported, with numbers. */
 GST_START_TEST(goes_on)
 {
     struct run run = run_new(SOURCE "tdlfilter name=filter ! fakesink");
@@ -271,7 +271,7 @@ GST_START_TEST(goes_on)
     pause_at_gate(&run);
     expect_next(&run, "filter", GST_PROGRESS_TYPE_START);
     while (!message) {
-        g_usleep(G_USEC_PER_SEC / 50); /* it is not said more often than can be read */
+        g_usleep(G_USEC_PER_SEC / 50); /* messages come no more often than people can read */
         came = gate_let_pass();
         gate_wait(came);
         message = gst_bus_pop_filtered(run.bus, GST_MESSAGE_PROGRESS);
@@ -489,7 +489,7 @@ static struct run pause_at_file(gboolean is_missing)
     return run;
 }
 
-/* Who changes the state does not wait for a model that is long to read. */
+/* State changes do not wait for a model that takes long to read. */
 GST_START_TEST(loads_meanwhile)
 {
     struct run run = pause_at_file(FALSE);

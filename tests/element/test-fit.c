@@ -111,7 +111,7 @@ static const struct {
     { { 0, 0, 90, 700 }, { 0, 0, 200, 800 } },          /* at the border */
     { { 700, 790, 500, 500 }, { 600, 600, 200, 200 } }, /* and over it */
     { { 5, 5, 790, 790 }, { 0 } },
-    { { 800, 5, 10, 10 }, { 0 } }, /* behind it */
+    { { 800, 5, 10, 10 }, { 0 } }, /* region behind the frame */
 };
 
 GST_START_TEST(regions_in_turn)

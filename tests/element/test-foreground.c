@@ -6,7 +6,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 
-#define SIDE 16 /* of the network's picture, px */
+#define SIDE 16 /* side of the network's picture, px */
 #define BEHIND "background-color=0xff204060 "
 #define WIDE "video/x-raw,format=RGB,width=64,height=32,framerate=30/1"
 #define YUV "video/x-raw,format=I420,width=64,height=32,framerate=30/1,colorimetry=bt709"
@@ -248,7 +248,7 @@ GST_START_TEST(changes)
 }
 GST_END_TEST;
 
-/* What has the usual name and another size is left alone. */
+/* An output with the usual name but another size is left alone. */
 GST_START_TEST(usual_name_of_something_else)
 {
     static const int64_t two[] = { 2, 2 };

@@ -223,7 +223,7 @@ GST_START_TEST(portrait)
 }
 GST_END_TEST;
 
-/* What the element offers is what is tried here. */
+/* The formats that are tried here are those that the element offers. */
 GST_START_TEST(list)
 {
     GstElement *element = gst_element_factory_make("tdlfilter", NULL);

@@ -12,7 +12,7 @@ static const gchar *const of_presets[] = {
     "close-holes",  "min-area",         "grow",          "invert",    "interval",
     "latency-mode", "despill",          "light-wrap",    NULL};
 
-/* What belongs to a model, a machine or a pipeline. */
+/* Properties of a model, a machine or a pipeline; presets must not have them. */
 static const gchar *const not_of_presets[] = {"name",
                                               "parent",
                                               "qos",
@@ -114,8 +114,8 @@ static void expect_value(GstElement *element, const gchar *preset, const gchar *
     g_value_unset(&got);
 }
 
-/* Its values are taken, and what is said of it can be read; nothing that decides over the
- * mask is left from the preset before. */
+/* The preset's values are taken, and its description can be read. Nothing of the preset before
+ * still affects the mask. */
 static void expect_preset(GstElement *element, GKeyFile *file, const gchar *name)
 {
     static const gchar *const always[] = {

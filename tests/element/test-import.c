@@ -113,8 +113,7 @@ static GstMemory *again(GstMemory *memory)
     return other;
 }
 
-/* The same dma-bufs in a new memory for each frame, as unixfdsrc sends them: the
- * second time they are kept. */
+/* Dma-bufs that come in a new memory for each frame, as from unixfdsrc, are found again. */
 GST_START_TEST(new_memories)
 {
     GstMemory *files[2] = { memory_new(16384, 0), memory_new(16384, 7) };
@@ -147,7 +146,7 @@ GST_START_TEST(new_memories)
 }
 GST_END_TEST;
 
-/* Of a source that never comes to an end of them only the last ones are kept. */
+/* A source that sends new files for ever has only its last ones kept. */
 GST_START_TEST(ever_new_files)
 {
     struct gst_tdl_importer importer;
@@ -327,7 +326,7 @@ GST_START_TEST(far_frames)
 }
 GST_END_TEST;
 
-/* Where the device tells no times, a frame's work is timed by the clock, as one. */
+/* A device without timestamps has its frames timed by the clock, as a whole. */
 GST_START_TEST(without_timestamps)
 {
     struct gst_tdl_live live = { .mode = GST_TDL_MODE_OVERLAY, .opacity = 1, .threshold = 0.5f,

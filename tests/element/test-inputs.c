@@ -5,7 +5,7 @@
 
 #include <glib/gstdio.h>
 
-#define SIDE 16 /* of the first picture and the mask, px; SMALL of the second */
+#define SIDE 16 /* side of the first picture and of the mask, px; SMALL of the second */
 #define SMALL 8
 #define WIDE "video/x-raw,format=RGB,width=64,height=32,framerate=30/1"
 #define HEAD "[modelinfo]\nversion=1.0\n"
@@ -63,7 +63,7 @@ static gchar *write_picture(guint argb)
     return path;
 }
 
-/* What the mask of a frame of one colour is all over. */
+/* Expects one value all over the mask of a frame of one colour. */
 static void expect(struct filter *f, guint argb, guint8 want)
 {
     GstVideoInfo in, out;
@@ -157,8 +157,8 @@ GST_END_TEST;
 struct small {
     int type;
     int64_t dims[4];
-    int64_t axis;    /* of the mean; 0: none */
-    int64_t perm[4]; /* of a transposition, then */
+    int64_t axis;    /* axis of the mean; 0: no mean */
+    int64_t perm[4]; /* order of a transposition, which comes then */
 };
 
 static gchar *write_small(const struct small *small)

@@ -39,7 +39,7 @@ static void judge(guint times, gdouble network, gdouble frame, gboolean late, gi
         fail_unless_equals_string(ladder.reason, reason);
 }
 
-/* It is loaded; two seconds behind that are not judged. */
+/* Reports a model as loaded; the next two seconds are not judged. */
 static void loaded(gint rung, gdouble ns, gdouble frame, gboolean admitted)
 {
     const struct gst_tdl_strain strain = strain_of(0, frame, FALSE);
@@ -110,7 +110,7 @@ GST_START_TEST(many_cores)
 }
 GST_END_TEST;
 
-/* What is not fetched, or could not be loaded, is nobody's wish. */
+/* A model that is not fetched, or could not be loaded, is not asked for. */
 GST_START_TEST(missing)
 {
     gst_tdl_ladder_init(&ladder, 1 << PERSON, PERSON, MS / 10, FALSE);
@@ -150,15 +150,15 @@ GST_END_TEST;
 GST_START_TEST(lateness)
 {
     gst_tdl_ladder_init(&ladder, ALL, PERSON, MS / 10, FALSE);
-    judge(1, 0, 0, FALSE, HD, "start"); /* of a device that gives no times */
+    judge(1, 0, 0, FALSE, HD, "start"); /* a device without timestamps */
     loaded(HD, 2, 0, TRUE);
     judge(1, 0, 0, TRUE, NONE, NULL); /* an accident */
     judge(1, 0, 0, FALSE, NONE, NULL);
     judge(2, 0, 0, TRUE, MATTING, "late");
     loaded(MATTING, 2, 0, TRUE);
     judge(2, 0, 0, TRUE, SMALL, "late");
-    judge(4, 0, 0, TRUE, NONE, NULL); /* it is loaded */
-    judge(2, 0, 0, TRUE, PERSON, "late"); /* that takes too long */
+    judge(4, 0, 0, TRUE, NONE, NULL); /* the candidate is loaded */
+    judge(2, 0, 0, TRUE, PERSON, "late"); /* takes too long */
     loaded(PERSON, 1, 0, TRUE);
     judge(9, 0, 0, TRUE, NONE, NULL);
     fail_if(gst_tdl_ladder_can_fall(&ladder));
@@ -209,8 +209,8 @@ GST_START_TEST(runs)
 }
 GST_END_TEST;
 
-/* What other streams take of the device is not there for a better one; who works stays for all
- * that, until it is late. */
+/* Time that other streams take of the device is no room for a larger model. A working model still
+ * stays until frames are late. */
 GST_START_TEST(beside_others)
 {
     struct gst_tdl_strain strain = strain_of(1, 1, FALSE);
@@ -331,7 +331,7 @@ enum tdl_result __wrap_tdl_graph_try(struct tdl_graph *graph, const struct tdl_b
 
 #define CAPS "video/x-raw,format=RGB,width=64,height=48,framerate=1/1"
 
-GST_PLUGIN_STATIC_DECLARE(tdlfilter); /* this program's, which has the replacements */
+GST_PLUGIN_STATIC_DECLARE(tdlfilter); /* this program's plugin, with the replaced functions */
 
 static GstClockTime now;
 
@@ -401,7 +401,7 @@ static void until_model(struct filter *f, gint rung, const gchar *reason, gboole
     fail_unless(push(f, GST_MSECOND / 1000) == (rung != PERSON));
 }
 
-/* So many judgements. */
+/* Lets `count` judgements pass. */
 static void seconds(struct filter *f, guint count)
 {
     for (guint i = 0; i < count; i++)
@@ -512,7 +512,7 @@ GST_START_TEST(slow_one)
 }
 GST_END_TEST;
 
-/* Of two on one device the second has what the first one leaves. */
+/* The second of two streams on one device gets what the first one leaves. */
 GST_START_TEST(two_streams)
 {
     struct filter first, second;

@@ -255,7 +255,7 @@ GST_START_TEST(wrong_model_keeps_the_old_one)
 }
 GST_END_TEST;
 
-/* Of many wishes the last one counts, and stopping waits for none. */
+/* The last of many requests counts, and stopping waits for none. */
 GST_START_TEST(model_switch_storm)
 {
     struct filter filter;

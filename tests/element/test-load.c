@@ -54,7 +54,7 @@ GST_START_TEST(costs)
 }
 GST_END_TEST;
 
-/* Of a device that gives no times; the patience grows. */
+/* A device without timestamps is judged by late frames alone; the patience grows. */
 GST_START_TEST(lateness)
 {
     begin(1, 3);

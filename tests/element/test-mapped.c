@@ -17,7 +17,7 @@
 #define FORMAT "width=64,height=48,framerate=30/1"
 #define PLAIN "video/x-raw,format=NV12," FORMAT
 #define SIZE (64 * 48 * 3 / 2)
-#define FILE_SIZE 12345 /* of nothing else */
+#define FILE_SIZE 12345 /* a size that nothing else has */
 
 /* ------------------------------------------------------- what is done to dma-bufs */
 
@@ -303,7 +303,7 @@ GST_START_TEST(output_in_downstreams_memory)
 }
 GST_END_TEST
 
-/* What computes is said. */
+/* The log names the device that computes. */
 GST_START_TEST(device_is_told)
 {
     struct filter filter;

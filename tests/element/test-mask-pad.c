@@ -33,7 +33,7 @@ static GstBuffer *run_second(struct filter *filter)
     return filter_run(filter, grey);
 }
 
-/* What mode=mask makes of the frames, the second one with `second`. */
+/* Frames through mode=mask, the second one with `second`. */
 static GstBuffer *expected_mask(const char *properties, gboolean second)
 {
     g_autofree gchar *line = g_strdup_printf("%s mode=mask", properties);

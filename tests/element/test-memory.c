@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where frames live: pools, imports, copies that are counted and announced. */
+/* Memory of frames: pools, imports, and copies, which are counted and announced. */
 #include "util.h"
 
 #define CAPS "video/x-raw,format=NV12,width=64,height=48,framerate=30/1"
@@ -107,7 +107,8 @@ GST_START_TEST(pool_is_offered)
 
     caps_info(CAPS, &info);
     filter_start(&filter, "mode=overlay opacity=0", CAPS);
-    input = gst_harness_create_buffer(filter.harness, info.size); /* of the pool offered */
+    /* a buffer of the pool that is offered */
+    input = gst_harness_create_buffer(filter.harness, info.size);
     fail_if(gst_memory_is_type(gst_buffer_peek_memory(input, 0), GST_ALLOCATOR_SYSMEM));
     expected = picture_new(&info, 0);
     gst_buffer_map(expected, &from, GST_MAP_READ);
@@ -257,7 +258,7 @@ GST_START_TEST(host_pointer)
         picture_compare(output, input, &info, 2, "host pointer");
         gst_buffer_unref(output);
     }
-    if (imports_host_pointers(&filter)) { /* else the device cannot, and copies */
+    if (imports_host_pointers(&filter)) { /* other devices copy */
         fail_unless_equals_uint64(filter_stat(&filter, "imports"), 1);
         fail_unless_equals_uint64(filter_stat(&filter, "cache-hits"), 2 * 5 - 1); /* planes */
         fail_unless_equals_uint64(filter_stat(&filter, "cpu-copied-bytes"), 0);

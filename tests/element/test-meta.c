@@ -82,7 +82,8 @@ GST_START_TEST(looks_at_regions)
     fail_unless(gst_buffer_map(mask, &want, GST_MAP_READ));
     fail_unless(gst_buffer_map(output, &got, GST_MAP_READ));
     for (guint i = 0; i < 512 * 512; i++) {
-        const guint x = i % 512 - 128, y = i / 512 - 64; /* of the portrait; else beyond it */
+        /* px of the portrait; else outside of it */
+        const guint x = i % 512 - 128, y = i / 512 - 64;
         const gint value = x < 256 && y < 256 ? want.data[256 * y + x] : 0;
 
         fail_unless(ABS(got.data[i] - value) <= 1, "%d at %u,%u, and the portrait has %d",
@@ -149,10 +150,10 @@ static gboolean find_segmentation(GstBuffer *frame, guint n, GstAnalyticsSegment
 struct labels {
     GstBuffer *mask;
     gint x, y;
-    guint width, height; /* of the place in the frame */
+    guint width, height; /* size of the place in the frame */
 };
 
-/* What is said of the labels, but for the pixels. */
+/* Metadata of the labels, without the pixels. */
 static struct labels labels_of(GstBuffer *frame, const char *foreground)
 {
     GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(frame);
@@ -333,8 +334,8 @@ GST_START_TEST(round_a_crop)
 }
 GST_END_TEST;
 
-/* Of a buffer that has more in it than the caps say, the labels are of their picture, which
- * lies there where the crop says; what is made of it has no more in it. */
+/* A buffer may hold more than its caps' picture. The labels are of that picture, at the place that
+ * the crop gives; the output has no more in it. */
 GST_START_TEST(part_of_a_buffer)
 {
     static const char caps[] = "video/x-raw,format=RGB,width=180,height=150,framerate=30/1";
@@ -367,8 +368,8 @@ GST_END_TEST;
 
 /* ---------------------------------------------------------------- the tensor */
 
-/* What the network says of the portrait, as mode=mask shows it where nothing is done to it:
- * frame and mask are of one size. Takes the frame's tensor as it is. */
+/* Compares the tensor with mode=mask, where frame and mask have one size, so the mask is the
+ * network's output. Takes the frame's tensor as it is. */
 static void compare_tensor(GstBuffer *frame, GstBuffer *mask, const char *what)
 {
     GstTensorMeta *meta = gst_buffer_get_tensor_meta(frame);
@@ -476,7 +477,7 @@ GST_START_TEST(read_back_by_readers_alone)
     frame = filter_run(&filter, picture_portrait(0));
     before = filter_stat(&filter, "cpu-mapped-bytes");
     gst_buffer_unref(filter_run(&filter, picture_portrait(GST_SECOND / 30)));
-    before = filter_stat(&filter, "cpu-mapped-bytes") - before; /* of the portrait, or 0 */
+    before = filter_stat(&filter, "cpu-mapped-bytes") - before; /* bytes of the portrait, or 0 */
     l = labels_of(frame, "person");
     fail_unless(gst_buffer_map(l.mask, &map, GST_MAP_READ));
     gst_buffer_unmap(l.mask, &map);
@@ -489,7 +490,7 @@ GST_START_TEST(read_back_by_readers_alone)
 }
 GST_END_TEST;
 
-/* What nobody has asked for is not made; and as soon as somebody does, it is. */
+/* Metadata is made only while it is asked for, from that frame on. */
 GST_START_TEST(live)
 {
     static const char *const modes[] = { "mode=overlay", "mode=passthrough" };
@@ -588,7 +589,7 @@ GST_END_TEST;
 
 /* --------------------------------------------------------------------- classes */
 
-static gchar *folder; /* of models, in ncnn's text */
+static gchar *folder; /* folder of models in ncnn's text */
 
 /* A network as small as can be, and its weights. */
 static gchar *write_model(const char *name, const char *layer, const gfloat *weights, gsize count)
@@ -609,7 +610,7 @@ enum network { COLORS, RED, MANY };
 
 static gchar *write_network(enum network network)
 {
-    gfloat weights[1 + 3 * 300 + 300] = { 0 }; /* behind a tag that says that they are floats */
+    gfloat weights[1 + 3 * 300 + 300] = { 0 }; /* weights, behind a tag for float32 */
 
     if (network == COLORS)
         return write_model("colors", "ReLU same 1 1 data out", NULL, 0);
@@ -620,7 +621,7 @@ static gchar *write_network(enum network network)
                        G_N_ELEMENTS(weights));
 }
 
-/* What a pixel's class is. */
+/* Class that the network gives a pixel. */
 static guint class_of(enum network network, const guint8 *rgb, gboolean is_number)
 {
     if (network == MANY)
@@ -774,7 +775,7 @@ GST_END_TEST;
 #define SMALL "video/x-raw,format=RGB,width=32,height=18,framerate=30/1"
 static const struct area all_small = { 0, 0, 32, 18 };
 
-/* They are those of the run that the frame shows, which may be one of before. */
+/* Classes belong to the run whose mask the frame shows, which may be an earlier one. */
 GST_START_TEST(classes_between_runs)
 {
     g_autofree gchar *model = write_network(COLORS);
@@ -903,7 +904,7 @@ GST_START_TEST(classes_come_and_go)
 }
 GST_END_TEST;
 
-/* Whose frames cannot have what is asked for. */
+/* Networks and settings whose frames cannot have the metadata that is asked for. */
 static const struct {
     const char *line;
     const char *words[4];
@@ -1023,7 +1024,7 @@ GST_START_TEST(missing_at_the_start)
 }
 GST_END_TEST;
 
-/* Who sets it later is told once, and frames go on. */
+/* Setting it later warns once, and frames go on. */
 GST_START_TEST(missing_later)
 {
     struct filter filter;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What comes along with pixels: crops and other metas, and who holds a buffer
- * for how long. */
+/* Metadata on buffers, such as crops, and the time for which a buffer is held. */
 #include "util.h"
 
 #define CAPS "video/x-raw,format=NV12,width=64,height=48,framerate=30/1"
@@ -48,7 +47,7 @@ GST_END_TEST;
  * of a frame when it is told that we read crops: what comes out is the part. */
 static const struct {
     const char *format;
-    guint x, y; /* of the crop */
+    guint x, y; /* corner of the crop */
 } parts[] = {
     { "GRAY8", 17, 9 }, { "BGRx", 17, 9 }, { "RGB", 5, 1 },     { "NV12", 18, 10 },
     { "I420", 35, 3 },  { "YUY2", 19, 9 }, { "P010_10LE", 4, 6 }, { "NV12", 19, 11 },
@@ -77,7 +76,7 @@ GST_START_TEST(part_of_a_buffer)
     crop->width = 40;
     crop->height = 30;
 
-    /* The same part, copied out by GStreamer. */
+    /* GStreamer copies the same part as the reference. */
     expected = gst_buffer_new_allocate(NULL, info.size, NULL);
     fail_unless(gst_video_frame_map(&from, &whole, input, GST_MAP_READ));
     fail_unless(gst_video_frame_map(&to, &info, expected, GST_MAP_WRITE));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What goes into a network and comes out of it, seen in masks: how frames lie in its
- * picture, and what a recurrent one remembers. The networks are written here. */
+/* Inputs and outputs of networks, seen in masks: the place of frames in the network's picture, and
+ * recurrent states. The networks are written here. */
 #include "written.h"
 
 #include <glib/gstdio.h>
 
-#define SIDE 16 /* of the networks' pictures and masks, px */
+#define SIDE 16 /* side of the networks' pictures and masks, px */
 
 enum { FLOAT = 1, UINT8 = 2, INT64 = 7 };
 
@@ -97,8 +97,8 @@ GST_START_TEST(fit)
 }
 GST_END_TEST;
 
-/* Of four columns that become one the middle ones are black. Plain bilinear looks at these
- * alone; with the triangle as many white ones count. */
+/* Four columns become one, and the middle ones are black. Plain bilinear reads only these; the
+ * triangle counts as many white ones. */
 GST_START_TEST(filter)
 {
     static const struct {
@@ -185,10 +185,10 @@ GST_START_TEST(far_from_probabilities)
         const gchar *properties;
         float black;
         gboolean warned;
-        guint8 expected; /* where the picture is white */
+        guint8 expected; /* mask where the picture is white */
     } rows[] = {
         { "", 5, TRUE, 0 },
-        { "", 0, TRUE, 0 }, /* what is black is well */
+        { "", 0, TRUE, 0 }, /* black gives a valid mask */
         { "invert=true", 5, TRUE, 0 },
         { "latency-mode=freshest", 0, TRUE, 0 },
         { "output-range=0,255", 5, FALSE, 250 },
@@ -550,7 +550,7 @@ static gchar *of_any_size(void)
     return written_model(&graph);
 }
 
-/* Where the old model goes on when another one is wrong, it does so for its size, too. */
+/* Where the old model stays because the new one is wrong, its size stays, too. */
 GST_START_TEST(not_of_frames_size)
 {
     static const char *const words[] = { "model-size=frame", "any size", "64x32", NULL };

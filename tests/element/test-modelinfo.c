@@ -84,7 +84,7 @@ GST_START_TEST(one_range)
 }
 GST_END_TEST;
 
-/* Of two outputs neither is the mask by its being alone. */
+/* An output is the mask by being alone; of two outputs neither is. */
 GST_START_TEST(range_per_channel)
 {
     struct fixture f;
@@ -150,7 +150,7 @@ GST_START_TEST(properties_come_first)
 }
 GST_END_TEST;
 
-/* Its ranges are those of the integers. */
+/* A quantized output's ranges are those of its integers. */
 GST_START_TEST(quantized)
 {
     struct fixture f;

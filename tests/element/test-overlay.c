@@ -176,7 +176,7 @@ GST_END_TEST;
 
 /* ---------------------------------------------------------------------------- classes */
 
-static gchar *folder; /* of the network */
+static gchar *folder; /* folder of the network */
 
 /* Blots whose largest colour is their class, as it is the network's, which has no weights. */
 static GstBuffer *blots(struct scene *s, GRand *rand, guint size)

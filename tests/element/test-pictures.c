@@ -272,7 +272,7 @@ GST_START_TEST(depth)
 }
 GST_END_TEST;
 
-/* What is no number, of the logarithm of 0 and below, is dark, and nothing else is. */
+/* NaN, from the logarithm of 0 or less, is drawn dark, and nothing else is. */
 GST_START_TEST(depth_without_numbers)
 {
     static const struct {
@@ -340,7 +340,7 @@ GST_START_TEST(modes_change)
 }
 GST_END_TEST;
 
-/* What is as large as downstream wants becomes what is not. */
+/* A size that downstream takes becomes one that it does not. */
 GST_START_TEST(too_large_for_downstream)
 {
     g_autofree gchar *smaller = same("mode=picture"), *larger = twice("");
@@ -348,7 +348,7 @@ GST_START_TEST(too_large_for_downstream)
     GstVideoInfo info;
     GstFlowReturn flow;
 
-    *strchr(larger, ' ') = 0; /* behind the path */
+    *strchr(larger, ' ') = 0; /* the picture is shrunk behind the decoder */
     caps_info(CAPS("RGB", 32, 18), &info);
     filter_start(&f, smaller, NULL);
     gst_harness_set_caps_str(f.harness, CAPS("RGB", 32, 18), CAPS("RGB", 32, 18));
@@ -560,7 +560,7 @@ GST_START_TEST(overlap_too_large)
 }
 GST_END_TEST;
 
-/* What cannot start says what to do. */
+/* Settings that cannot work are refused with an error that says what to do. */
 static void refused(gchar *properties, const gchar *const *words)
 {
     g_autofree gchar *line = g_strdup_printf("videotestsrc num-buffers=1 ! video/x-raw,width=2000,"

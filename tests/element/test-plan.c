@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is done for a frame: single cases as a table, then what must hold in all of them. Pure
- * functions; needs no device. */
+/* Plans of frames: single cases as a table, then rules that hold in all cases. Pure functions; no
+ * device is needed. */
 #include "frame/gsttdlplan.h"
 
 #include <gst/check/gstcheck.h>
@@ -270,7 +270,7 @@ static gboolean situation_get(guint64 number, struct situation *out)
     return number == 0;
 }
 
-/* Whether any picture differs by the mask: written from what the modes do. */
+/* TRUE if any picture depends on the mask; written from the definition of the modes. */
 static gboolean differs_by_mask(const struct situation *s)
 {
     gboolean frame = s->wanted.pictures[GST_TDL_PICTURE_FRAME];
@@ -327,10 +327,10 @@ static const gchar *check_covered(const struct situation *s, const struct gst_td
         MUST(steps == GST_TDL_STEP_COVER, "covered");
     else
         MUST(!(steps & GST_TDL_STEP_COVER), "covered");
-    /* What is composed has a mask: of its own, or one that is there. */
+    /* A composed frame has a mask: its own, or an earlier one. */
     if (steps & GST_TDL_STEP_COMPOSE && differs_by_mask(s))
         MUST(plan->new_mask || (s->state.has_mask && !s->state.discontinuity), "no mask");
-    /* What is there is true. */
+    /* A mask that the plan leaves behind exists. */
     if (plan->after.has_mask && !s->state.has_mask)
         MUST(plan->new_mask && differs_by_mask(s), "no mask left");
     /* A new mask was made in front of it, or is finished. */

@@ -145,7 +145,7 @@ GST_START_TEST(comes_and_goes)
 }
 GST_END_TEST;
 
-/* What was about to change begins anew behind a flush, and at the end is not told. */
+/* A change that is still being timed starts again behind a flush, and is not posted at the end. */
 GST_START_TEST(flushed)
 {
     struct filter f;
@@ -184,7 +184,7 @@ GST_START_TEST(switched)
 }
 GST_END_TEST;
 
-/* Who was seen before it was switched off does not count when it is on again. */
+/* Presence before it was switched off does not count when it is on again. */
 GST_START_TEST(forgotten)
 {
     struct filter f;

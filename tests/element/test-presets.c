@@ -34,7 +34,7 @@ static void choose(struct gst_tdl_settings *settings, const gchar *name)
     settings->sources.model = g_strdup(name);
 }
 
-/* What the script does not read is a property of models, with a value that it can have. */
+/* Keys that the script does not read are properties of models, with valid values. */
 GST_START_TEST(every_line)
 {
     static const gchar *const of_script[] = { "what",      "licence", "package", "version",
@@ -89,7 +89,7 @@ GST_START_TEST(missing)
 }
 GST_END_TEST;
 
-/* Of two files one is not enough. */
+/* One of two files is not enough. */
 GST_START_TEST(half_of_it)
 {
     g_autofree gchar *path = model_path("realesr-animevideov3-x2.param");
@@ -125,7 +125,7 @@ GST_START_TEST(found)
     fail_unless_equals_string(s->model_output, "Identity_2");
     fail_unless_equals_int(s->decoder, GST_TDL_DECODE_LOGIT);
     gst_tdl_settings_finish(&settings);
-    /* What the user has set stays. */
+    /* Values that the user has set stay. */
     choose(&settings, "pose");
     settings.sources.decoder = GST_TDL_DECODE_PROBABILITY;
     g_free(settings.sources.model_output);
@@ -161,8 +161,8 @@ GST_START_TEST(person)
 }
 GST_END_TEST;
 
-/* What a network's foreground is called, for each of the table, by its name where it is built in,
- * and by its file where it is fetched. */
+/* The foreground's output is found for each network of the table: by its name where it is built in,
+ * by its file where it is fetched. */
 GST_START_TEST(finds)
 {
     static const gchar *const people[] = { "person", "person-square", "person-landscape", "pose",
@@ -232,7 +232,7 @@ static void change(const struct gst_tdl_property *p, gpointer field)
     } else if (p->kind == CLASSES) {
         g_array_append_val(*(GArray **)field, class);
     } else if (p->kind == FLOAT) {
-        *(gfloat *)field += 1e-7f; /* which is what it says, too */
+        *(gfloat *)field += 1e-7f; /* another value, which the text has, too */
     } else {
         *(gint *)field += 1;
     }

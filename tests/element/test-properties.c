@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What properties say of themselves, what controllers may do with them, and
- * what is told of paths. */
+/* Descriptions of properties, controllers on them, and notifications of paths. */
 #include "util.h"
 
 #include <gst/controller/gstdirectcontrolbinding.h>
@@ -30,7 +29,7 @@ GST_START_TEST(defaults)
 }
 GST_END_TEST;
 
-/* What the picture looks like may be a matter of time. */
+/* Properties of the picture's look can be controlled over time. */
 GST_START_TEST(controllable)
 {
     static const char yes[] =
@@ -234,7 +233,7 @@ GST_START_TEST(pools_are_quiet)
 }
 GST_END_TEST;
 
-/* What decides how the network is compiled waits for the next start, and says so. */
+/* A property that decides how the network is compiled waits for the next start, and says so. */
 GST_START_TEST(taken_at_start)
 {
     static const gchar *const names[] = { "device", "threads", "precision", "fuse" };

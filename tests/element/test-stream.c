@@ -99,8 +99,8 @@ GST_START_TEST(exact_masks_belong_to_their_frames)
 }
 GST_END_TEST;
 
-/* What has been queued is done when something queued behind it is: all elements
- * here have one device and its queue. */
+/* Waits for all queued work: elements here share one device and queue, so work that is queued last
+ * is done last. */
 static void finish_all_work(void)
 {
     struct filter other;
@@ -287,8 +287,8 @@ GST_START_TEST(smoothing_goes_by_time)
 }
 GST_END_TEST;
 
-/* What is kept between frames does not survive a flush: with interval and
- * smoothing both, the next frame has a mask of its own. */
+/* A flush forgets what is kept between frames: with both interval and smoothing, the next frame has
+ * a mask of its own. */
 GST_START_TEST(flush_forgets)
 {
     struct filter filter;
@@ -325,7 +325,7 @@ GST_START_TEST(latency)
     exact = gst_harness_query_latency(filter.harness);
     fail_unless(exact > 10 * GST_MSECOND && exact < 10 * GST_SECOND, "%" GST_TIME_FORMAT,
                 GST_TIME_ARGS(exact));
-    message = filter_message(&filter, GST_MESSAGE_LATENCY); /* of before */
+    message = filter_message(&filter, GST_MESSAGE_LATENCY); /* drop messages of earlier changes */
     g_clear_pointer(&message, gst_message_unref);
     g_object_set(filter.element, "latency-mode", 1, NULL);
     gst_buffer_unref(filter_run(&filter, picture_new(&info, 0)));

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #define CAPS "video/x-raw,format=NV12,width=64,height=48,framerate=30/1"
-#define MOST 64 /* that the element may ask for */
+#define MOST 64 /* most threads that the element may ask for */
 
 static gint asked;          /* since refuse_from() */
-static gint allowed = MOST; /* those behind are refused */
+static gint allowed = MOST; /* number of threads that can be made; others are refused */
 
 /* Seen by all of the process, as its symbols come first. */
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *data)

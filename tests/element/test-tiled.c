@@ -227,7 +227,7 @@ GST_END_TEST;
 enum trouble { NO_MODIFIERS, REFUSED, NOT_DMA_BUF, NO_PLANE };
 static const struct {
     enum trouble trouble;
-    const char *reason, *calls; /* of two frames */
+    const char *reason, *calls; /* reason, and calls, for two frames */
 } declines[] = {
     { NO_MODIFIERS,
       "dma-buf-image: the device knows no tilings (VK_EXT_image_drm_format_modifier)", "" },
@@ -422,7 +422,7 @@ static GstBuffer *acquire(GstBufferPool *pool)
     return buffer;
 }
 
-/* The same dma-bufs, as another process would have them. */
+/* Wraps the same dma-bufs in new memories, as another process would. */
 static GstBuffer *in_other_memories(GstBuffer *buffer)
 {
     GstBuffer *theirs = gst_buffer_new();

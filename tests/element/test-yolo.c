@@ -382,7 +382,7 @@ GST_START_TEST(signatures)
 }
 GST_END_TEST;
 
-/* What is asked for and is not there. */
+/* Outputs that are asked for and do not exist are refused. */
 GST_START_TEST(refused)
 {
     struct fixture *f = g_new0(struct fixture, 1);

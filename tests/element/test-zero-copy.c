@@ -169,9 +169,8 @@ GST_START_TEST(input)
 }
 GST_END_TEST;
 
-/* What upstream is offered: dma-bufs of ours with padded rows where the device
- * makes them, and in any case an entry for a pool, without which v4l2src copies
- * when it runs low. */
+/* Upstream is offered our dma-bufs with padded rows where the device makes them. In any case there
+ * is a pool in the answer: without one v4l2src copies when it runs low. */
 GST_START_TEST(offer)
 {
     GstCaps *caps = gst_caps_from_string(DMA_BUF);
@@ -304,7 +303,7 @@ GST_START_TEST(zero_copy_is_required)
 }
 GST_END_TEST;
 
-/* The same of the mask: the frame passes as it is, only its mask would be copied. */
+/* Masks likewise: the frame passes as it is, only its mask would be copied. */
 GST_START_TEST(zero_copy_is_required_of_masks)
 {
     GstMemory *file = file_new(16384);
@@ -374,7 +373,7 @@ static void file_pool_init(FilePool *self)
     (void)self;
 }
 
-/* What the filter wrote, as the file has it. */
+/* Reads the file that the filter's output was written to. */
 static GstBuffer *read_file(GstBuffer *output, const GstVideoInfo *info)
 {
     GstBuffer *copy = gst_buffer_new_allocate(NULL, info->size, NULL);
@@ -480,8 +479,8 @@ GST_START_TEST(own_pool)
 }
 GST_END_TEST;
 
-/* Who names dma-bufs first, as sinks of OpenGL do once there is a window, need not have any:
- * a device that makes none gives the memory that is named behind. */
+/* Sinks of OpenGL name dma-bufs first once there is a window. A device that makes none gives the
+ * memory that is named next. */
 GST_START_TEST(names_what_it_has_not)
 {
     static const char *const offers[] = {

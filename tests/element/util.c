@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static GstElement *keeper; /* of the device; NULL: every case opens its own */
+static GstElement *keeper; /* keeps the device open; NULL: each case opens its own */
 
 static void keep_device(void)
 {
@@ -379,7 +379,7 @@ GstBuffer *picture_restride(GstBuffer *buffer, const GstVideoInfo *info, guint e
     }
     result = gst_buffer_new_allocate(NULL, size, NULL);
     gst_buffer_map(result, &map, GST_MAP_WRITE);
-    memset(map.data, 0xa5, map.size); /* what must not be seen */
+    memset(map.data, 0xa5, map.size); /* a pattern that must not be seen */
     for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(info); p++)
         for (guint y = 0; y < plane_rows(&frame, p); y++)
             memcpy(map.data + offset[p] + (gsize)y * stride[p],

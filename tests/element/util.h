@@ -9,13 +9,13 @@
 
 /* Runs the suite; 77 where no Vulkan device is usable. */
 int util_main(int argc, char **argv, Suite *suite, const char *name);
-/* The same with all cases in one process, which keeps the device open between
- * them: its kernels are compiled once, and not for every case again. */
+/* util_main() with all cases in one process, which keeps the device open between them: kernels are
+ * compiled once, not for every case. */
 int util_main_one_device(int argc, char **argv, Suite *suite, const char *name);
-/* What is chosen at random: TDL_TEST_SEED, else another one in every run. */
+/* Seed of random choices: TDL_TEST_SEED, else a new one in every run. */
 guint32 util_seed(void);
-/* Of a table that takes long, every nth row is tried, others in other runs; all
- * of them where TDL_TEST_CASES is 100 or more, a quarter of that where it is 1. */
+/* TRUE for every nth row of a slow table, for other rows in other runs. All rows with
+ * TDL_TEST_CASES of 100 or more, a quarter as many with 1. */
 gboolean util_in_turn(guint row, guint n);
 /* Waits come to an end by what they wait for. This ends them if that never comes. */
 #define UTIL_HANG (600 * GST_SECOND)
@@ -44,7 +44,7 @@ void pipeline_play_to_end(GstElement *pipeline);
 guint64 filter_stat(struct filter *filter, const char *field);
 /* Push and pull; takes `input`. The output is the caller's. */
 GstBuffer *filter_run(struct filter *filter, GstBuffer *input);
-/* What caps of plain formats describe. */
+/* Video info of caps of plain formats. */
 void caps_info(const char *text, GstVideoInfo *info);
 /* The caps that the output has now. */
 void filter_output_info(struct filter *filter, GstVideoInfo *info);
@@ -59,13 +59,13 @@ void filter_all_background(struct filter *filter);
 GstBuffer *picture_new(const GstVideoInfo *info, guint phase);
 /* Somebody in 256x256 px of RGB, shown from `time` for 1/30 s. */
 GstBuffer *picture_portrait(GstClockTime time);
-/* The same as a frame of these caps, which may have other proportions. */
+/* The portrait as a frame of these caps, which may have other proportions. */
 GstBuffer *picture_portrait_as(const char *caps, GstClockTime time);
 /* One colour, 0xAARRGGBB. */
 GstBuffer *picture_new_color(const GstVideoInfo *info, guint argb);
 /* `buffer` in another format, by GStreamer. */
 GstBuffer *picture_convert(GstBuffer *buffer, const GstVideoInfo *from, const GstVideoInfo *to);
-/* The same pixels with odd strides and offsets, described by a GstVideoMeta. */
+/* A copy with odd strides and offsets, described by a GstVideoMeta. */
 GstBuffer *picture_restride(GstBuffer *buffer, const GstVideoInfo *info, guint extra);
 /* The largest difference of a sample (10-bit ones count in 8-bit steps), and
  * where. Unused bytes (x of RGBx) are not compared. */

@@ -72,7 +72,7 @@ static bool bind(const struct tdl_tensor_params *(*describe)(const struct tdl_gr
     return true;
 }
 
-/* What was built runs: a failure of that would lose the device. */
+/* Runs every graph that was built: a failure would lose the device. */
 static void run(struct tdl_builder *builder, const struct tdl_build_params *params)
 {
     struct tdl_binding inputs[TDL_MAX_INPUTS] = {0}, outputs[TDL_MAX_OUTPUTS] = {0};

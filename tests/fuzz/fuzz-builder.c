@@ -88,7 +88,7 @@ static struct tdl_tensor_params desc_of(struct fuzz *f)
     return p;
 }
 
-/* Where channels are; now and then what there is not. */
+/* Layout of the channels; now and then one that does not exist. */
 static uint64_t told(struct fuzz *f)
 {
     return one_in_16(f) ? number(f) : byte(f) % 3;
@@ -545,10 +545,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (f.count && tdl_builder_status(f.builder) == TDL_OK)
         tdl_builder_output(f.builder, "last", f.operands[f.count - 1]);
     fuzz_check_status(f.builder, tdl_builder_status(f.builder));
-    if (size) /* which most graphs refuse */
+    if (size) /* most graphs refuse another size */
         tdl_builder_resize(f.builder,
                            &(struct tdl_input_size){"image", {1, 1 + data[size / 2] % 9, 4, 8}}, 1);
-    if (size && data[size / 3] % 4 == 0) /* likewise */
+    if (size && data[size / 3] % 4 == 0) /* most graphs refuse this, too */
         tdl_builder_stack(f.builder, 1 + data[size / 3] % 5);
     if (tdl_builder_status(f.builder) == TDL_OK)
         fuzz_compile(f.builder);

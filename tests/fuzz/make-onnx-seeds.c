@@ -33,7 +33,7 @@ static void write_seed(const uint8_t *data, size_t size)
 static const struct row {
     const char *type, *inputs, *outputs, *attribute, *text;
     int64_t list[8];
-    int count; /* of the list; 0: one integer, −1: none */
+    int count; /* length of the list; 0: one integer, −1: none */
     int opset;
 } rows[] = {
     {"Relu", "x", "y", .count = -1},

@@ -110,7 +110,7 @@ static void write_operators(void)
     }
 }
 
-/* Those that move pixels, and the other pools and resizes. */
+/* Operators that move pixels, and the remaining pools and resizes. */
 static void write_moves(void)
 {
     static const int32_t border[8] = {0, 0, 1, 0, 2, 1, 0, 0}, size[2] = {8, 12};
@@ -142,7 +142,7 @@ static void write_moves(void)
               NULL, 0, 4, 6, 3);
 }
 
-/* Those that ask for much, with few operators. */
+/* Small files that ask for much work or memory. */
 static void write_hostile(void)
 {
     for (size_t i = 0; i < hostile_model_count; i++) {

@@ -4,7 +4,7 @@
 
 #include <tdl/models.h>
 
-/* Where the text ends that the bytes begin with: at a byte of 0, or with them. */
+/* Length of the text at the start of the bytes, which ends with a 0 byte or with the data. */
 size_t fuzz_text_length(const uint8_t *data, size_t size);
 
 /* The bytes as a model of two files through its reader and, if it takes them, fuzz_compile():

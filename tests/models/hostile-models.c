@@ -45,7 +45,7 @@ static int tensor_of(struct growing *g, struct writer_tensor tensor)
     return g->base.tensor_count + g->tensor_count - 1;
 }
 
-/* What operator `code` of `base` does, with other tensors; gives `out`. */
+/* Adds a copy of operator `code` of `base` on other tensors; returns `out`. */
 static int add_op(struct growing *g, int code, int a, int b, int c, int out)
 {
     struct writer_op *op = &g->ops[g->op_count++];
@@ -173,7 +173,7 @@ static uint8_t *write_deep(int n, size_t *out_size)
     return finish(&g, x, out_size);
 }
 
-/* Its end decides how all of it lies in memory. */
+/* The chain's end decides how all of it lies in memory. */
 static uint8_t *write_chain(int n, size_t *out_size)
 {
     struct growing g;
@@ -349,7 +349,7 @@ static uint8_t *write_quantized(int n, bool scales, size_t *out_size)
         struct writer_tensor filter = g.base.tensors[2];
 
         filter.data = NULL;
-        filter.buffer = 3; /* of tensor 2 */
+        filter.buffer = 3; /* buffer of tensor 2 */
         x = add_op(&g, 0, x, scales ? tensor_of(&g, filter) : tensor_like(&g, 2), 3,
                    tensor_like(&g, 1));
     }
@@ -387,7 +387,7 @@ static uint8_t *write_shared_addend(int n, size_t *out_size)
     return finish(&g, x, out_size);
 }
 
-/* The same in other bytes of one buffer, each a word further on. */
+/* Constants that overlap: each begins a word further on in one buffer. */
 static uint8_t *write_overlapping(int n, size_t *out_size)
 {
     enum { BYTES = 3 * WEIGHTS }; /* as the words in it say */

@@ -22,7 +22,7 @@ void onnx_case_finish(struct onnx_case *c);
 
 /* The tensor's type and shape (rank 4: NCHW), or why libtdl has no such. */
 const char *onnx_case_params(const Onnx__TensorProto *t, struct tdl_tensor_params *out);
-/* Its elements as libtdl stores them, malloc'ed; `size` bytes. */
+/* Elements as libtdl stores them, malloc'ed; `size` bytes. */
 void *onnx_case_data(const Onnx__TensorProto *t, size_t *out_size);
 size_t onnx_case_count(const Onnx__TensorProto *t);
 

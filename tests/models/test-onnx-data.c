@@ -83,7 +83,7 @@ static const struct type {
     const char *name;
     int type;
     size_t size;
-    uint64_t bits[3]; /* of 1, 0 and 3 */
+    uint64_t bits[3]; /* bits of 1, 0 and 3 */
     uint32_t list;    /* the field for its numbers */
 } types[] = {
     {"float", FLOAT, 4, {0x3f800000, 0, 0x40400000}, 4},
@@ -464,7 +464,7 @@ static void test_small_weights(void)
     tdl_builder_destroy(&builder);
 }
 
-/* What a transposed convolution by the filter gives, computed by references. */
+/* Expected result of a transposed convolution, computed by references. */
 static void run_transposed(bytes *g, float *out, size_t count)
 {
     static float input[40 * 3 * 3];

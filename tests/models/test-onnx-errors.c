@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the ONNX reader says to files that are wrong: a table of small models, each
- * with the result and a part of the text that it must give; one cut short at every
- * byte and with bytes changed, which must never do more than fail with a text.
- * What is odd but right has rows without a text.
+ * Errors of the ONNX reader: a table of small models, each with the result and a part of the text.
+ * One model is cut short at every byte and has bytes changed, which may only fail with a text. Odd
+ * but valid models have rows without a text.
  */
 #include "onnx-writer.h"
 
@@ -380,7 +379,7 @@ static void integers(bytes *g)
     with_constant(g, INT32, 3, DIMS(3, 1, 1), 12);
 }
 
-/* So many numbers in float_data for three elements. */
+/* Puts `count` numbers into float_data for three elements. */
 static void listed(bytes *g, int count)
 {
     bytes t = {0};
@@ -518,7 +517,7 @@ static const struct tdl_model_params bind_sides = {
     .size = {8, 24},
 };
 
-/* What stands for an input: half of it, or what does not fit. */
+/* Replaces an input by half of it, or by an operand that does not fit. */
 static struct tdl_operand *replace(void *data, struct tdl_builder *b, const char *name,
                                    const struct tdl_tensor_params *params)
 {
@@ -881,7 +880,7 @@ static void small_resize(bytes *g)
 
 /* ------------------------------------------------------------------ functions */
 
-static bytes functions; /* of the row that is being written */
+static bytes functions; /* functions of the row that is being written */
 
 /* A call of `name`, and the function of that name: of one node. */
 static void call(bytes *g, const char *name, const char *inputs, const char *outputs)
@@ -1223,8 +1222,8 @@ static const struct row rows[] = {
 static enum tdl_result import(const uint8_t *data, size_t size,
                               const struct tdl_model_params *params, char *text, size_t text_size)
 {
-    /* Of just the right size, and at an odd address, so that a sanitizer sees what
-     * goes too far or thinks of alignment. */
+    /* A copy of exactly the right size at an odd address, so that a sanitizer sees reads past the
+     * end and misaligned ones. */
     uint8_t *copy = malloc(size + 1);
     struct tdl_builder *builder = NULL;
     enum tdl_result r = tdl_builder_create(NULL, &builder);

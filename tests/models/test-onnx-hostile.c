@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define MIB ((size_t)1 << 20)
-/* Of which half is what the builder keeps of tens of thousands of operators. */
+/* Half of it is what the builder keeps of tens of thousands of operators. */
 #define MAX_PEAK (96 * MIB)
 #define MAX_SECONDS 10
 
@@ -96,7 +96,7 @@ static int failures;
         failures++;                                                                                \
     } while (0)
 
-/* What the nodes read: x is the graph's input. */
+/* Constants that the nodes read; x is the graph's input. */
 static void add_constants(bytes *g)
 {
     static float large[65536];
@@ -120,11 +120,11 @@ static void add_constants(bytes *g)
     onnx_int64s(g, "smaller", 4, (const int64_t[]){1, 1, 100, 100});
 }
 
-/* So many nodes of a kind, each of which reads these; "@" is the one before, and the
- * first "@" is `first`. */
+/* `count` nodes of a type, each with these inputs; "@" is the node before, and the first "@" is
+ * `first`. */
 struct row {
     const char *name, *type, *inputs, *first, *attribute, *text;
-    int64_t value; /* of the attribute, without a text */
+    int64_t value; /* value of the attribute, if that has no text */
     int n;
 };
 

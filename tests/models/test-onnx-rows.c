@@ -55,7 +55,8 @@ static void two_transposes(bytes *g)
     transpose(g, "t", "y", 4, DIMS(0, 1, 3, 2));
 }
 
-/* Of eight dimensions: [1, 3, 4, 1] as 1 3 | 1 2 1 2 1 1, halves apart, and back. */
+/* A transposition in eight dimensions: [1, 3, 4, 1] as 1 3 | 1 2 1 2 1 1 with the halves swapped,
+ * and back. */
 static void more_dimensions(bytes *g)
 {
     onnx_int64s(g, "many", 8, DIMS(1, 3, 1, 2, 1, -1, 1, 1));
@@ -79,7 +80,7 @@ static void conv_transpose_behind_transpose(bytes *g)
     onnx_node(g, "ConvTranspose", "t w", "y", NULL);
 }
 
-static void channels(bytes *g, const char *from) /* of three, times 1, 10, 100 */
+static void channels(bytes *g, const char *from) /* three channels, times 1, 10, 100 */
 {
     char inputs[64];
     bytes a = {0};
@@ -173,7 +174,7 @@ static void resize_not_larger(bytes *g)
     resize(g, "x - - sizes", "asymmetric", "not_larger"); /* by 1.5: 3 × 3 */
 }
 
-/* Beside a dimension whose size is no whole product, by scale and by policy. */
+/* Resizes by scale and by policy, next to a dimension whose size is no whole product. */
 static void resize_beside_a_fraction(bytes *g)
 {
     resize_by(g, 1.6666666f, 1.25f, "asymmetric");
@@ -234,7 +235,7 @@ static void scores_of_boxes(bytes *g)
     onnx_node(g, "Gather", "scores places", "y", NULL);
 }
 
-/* The same, by tuples of all three. */
+/* Scores gathered by tuples of all three indices. */
 static void scores_by_tuples(bytes *g)
 {
     suppress(g);
@@ -308,7 +309,7 @@ static void scores_by_indices_of_indices(bytes *g)
     onnx_node(g, "Gather", "scores place", "y", NULL);
 }
 
-/* Beside a column of floats other numbers are below 0, and stay so: 2 * (box, score - 10). */
+/* Floats next to the indices may be below 0, and stay so: 2 * (box, score - 10). */
 static void numbers_beside_indices(bytes *g)
 {
     suppress(g);
@@ -323,7 +324,7 @@ static void numbers_beside_indices(bytes *g)
     onnx_node(g, "Mul", "both two", "y", NULL);
 }
 
-static bytes functions; /* of the row that is being written */
+static bytes functions; /* functions of the row that is being written */
 
 /* F(x, b, slope = 10): of opset 10, in which scales are a resize's second input, and by
  * another function; names in them are others outside. */
@@ -370,7 +371,7 @@ static const struct row {
     int64_t x[4];
     uint32_t rank, y_rank, y[4];
     float expected[MOST];
-    uint32_t operators; /* of the graph; 0: however many */
+    uint32_t operators; /* number of operators in the graph; 0: any */
 } rows[] = {
     {"two transposes", two_transposes, {1, 2, 2, 3}, 4, 4, {1, 2, 2, 3},
      {0, 1, 2, 6, 7, 8, 3, 4, 5, 9, 10, 11}},

@@ -14,7 +14,7 @@
 
 enum { FLOAT = 1, MOST = 1 << 14 };
 
-/* Of depth, height and width. */
+/* Convolution over depth, height and width. */
 struct volume {
     int64_t n, in, out, groups, size[3], kernel[3], stride[3], dilation[3], pad[6], result[3];
     bool biased, known;
@@ -59,7 +59,7 @@ static uint8_t *write_model(const struct volume *v, size_t *size)
     onnx_attr_ints(&a, "dilations", v->dilation, 3);
     onnx_attr_ints(&a, "pads", v->pad, 6);
     onnx_attr_int(&a, "group", v->groups);
-    if (v->known) /* else it is the filter's */
+    if (v->known) /* else the filter has them */
         onnx_attr_ints(&a, "kernel_shape", v->kernel, 3);
     onnx_node(&g, "Conv", v->biased ? "x w b" : "x w", "y", &a);
     onnx_output(&g, "y");

@@ -150,7 +150,7 @@ static bool in_run(const struct model *model, struct tdl_context *context, bool 
 struct difference {
     double max;
     size_t at;
-    double iou; /* of what is above 0.5 */
+    double iou; /* intersection over union of pixels above 0.5 */
 };
 
 static struct difference compare(const float *got, const float *expected, size_t count)

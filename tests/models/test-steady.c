@@ -26,7 +26,7 @@
 #define SKIP 77
 /* The element's default at 30 frames/s; see gst/settings/gsttdlproperties.c. */
 #define DEFAULT_SMOOTHING 0.75f
-#define SHARE 0.2f /* of the previous mask in what it is compared to */
+#define SHARE 0.2f /* share of the previous mask in the reference */
 
 enum { SIDE = 256, FRAMES = 12, PLAIN = 0, SMOOTH, SHARED, WAYS };
 static const char *const way_names[WAYS] = {"none", "smoothing", "fixed share"};
@@ -114,7 +114,7 @@ static void share_masks(bool first)
     OK(tdl_tensor_write(shared, before, sizeof(before), NULL));
 }
 
-/* The same frame's masks in all three ways. */
+/* Runs one frame's masks in all three ways. */
 static void run_frame(struct tdl_composer *composers[WAYS], bool first)
 {
     struct tdl_binding in = {NULL, input}, out = {NULL, mask};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the TensorFlow Lite importer says to files that are wrong: a table of
- * changes to a small valid model, each with the result and a part of the text
- * that it must give; then the person models cut short and with bytes changed,
- * which must never do more than fail with a text.
+ * Errors of the TensorFlow Lite reader: a table of changes to a small valid model, each with the
+ * result and a part of the text. Then the person models are cut short and have bytes changed, which
+ * may only fail with a text.
  */
 #include "tflite-writer.h"
 
@@ -22,8 +21,8 @@ struct file {
 
 struct row {
     const char *name;
-    void (*change)(struct writer_model *model); /* of the description, or NULL */
-    void (*patch)(struct file *file);           /* of the bytes, or NULL */
+    void (*change)(struct writer_model *model); /* changes the description, or NULL */
+    void (*patch)(struct file *file);           /* changes the bytes, or NULL */
     enum tdl_result result;
     const char *text; /* part of the error */
 };

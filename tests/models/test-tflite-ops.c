@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What operators of TensorFlow Lite mean, as the importer understands them: files
- * of one operator each (tflite-rows.c), computed by the operators' references; no
- * device is needed.
+ * Meaning of TensorFlow Lite's operators: files of one operator each (tflite-rows.c), computed by
+ * the operators' references; no device is needed.
  */
 #include "tflite-rows.h"
 

@@ -139,7 +139,7 @@ static void test_quantized(void)
         input[i] = 0.5f * (float)(i % 7 - 3);
     wanted(input, true, want);
     check("quantized", &m, input, want, PIXELS * OUT);
-    /* The same, from float32 and back to it. */
+    /* Same operator, quantized from float32 and dequantized to it. */
     m.tensor_count = 6;
     m.tensors[4] = (struct writer_tensor){"real in", 0, 4, {1, 2, 3, IN}};
     m.tensors[5] = (struct writer_tensor){"real out", 0, 4, {1, 2, 3, OUT}};

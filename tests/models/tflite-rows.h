@@ -12,10 +12,10 @@ struct tflite_row {
     int rank, in[6], out[6];
     struct writer_tensor more[3]; /* other inputs */
     const float *want;
-    int type, out_type;           /* of the file's tensors */
+    int type, out_type;           /* types of the file's tensors */
     int from;                     /* the first number of the picture */
     int place;                    /* the picture's among the inputs */
-    int more_rank;                /* of the output than of the input */
+    int more_rank;                /* dimensions that the output has more than the input */
     int outputs;                  /* one behind the other in `want`; 0: one */
 };
 

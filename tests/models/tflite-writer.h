@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a sparse constant has; `width` of lists: 1 int32, 2 uint16, 3 uint8, as in the union. */
+/* Sparse encoding of a constant. `width` of lists: 1 int32, 2 uint16, 3 uint8, as in the union. */
 struct writer_sparsity {
     int order_count, order[8], block_count, blocks[4], dim_count;
     struct writer_dimension {
@@ -29,7 +29,7 @@ struct writer_tensor {
     size_t data_size;     /* bytes */
     int buffer;           /* number of another buffer, 0: its own or none */
     int variable, sparse; /* flags */
-    const float *scales;  /* of quantization, along a dimension if several */
+    const float *scales;  /* scales of quantization, along a dimension if several */
     const int64_t *zeros;
     int scale_count, zero_count, axis;
     int open;             /* bits of dimensions that the signature says are not known */
@@ -67,13 +67,13 @@ struct writer_model {
     struct writer_op ops[8];
     int input_count, inputs[4];
     int output_count, outputs[4];
-    /* Behind those: a model of any size. Tensors without data of their own, and
-     * operators whose code_index is the number of one of `ops`. */
+    /* Further tensors without data, and further operators whose code_index is a number of `ops`:
+     * for models of any size. */
     const struct writer_tensor *more_tensors;
     const struct writer_op *more_ops;
     int more_tensor_count, more_op_count;
-    /* So many buffers more, behind the others: each begins a word further inside
-     * the first constant's data. What lies there says how many bytes it has. */
+    /* Further buffers behind the others. Each begins a word further inside the first constant's
+     * data, whose words there give the sizes. */
     int overlaps;
 };
 

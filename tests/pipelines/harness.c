@@ -32,7 +32,7 @@ gboolean harness_run(GstElement *pipeline, unsigned seconds)
         gst_message_parse_error(message, &error, &debug);
         g_printerr("%s: %s\n%s\n", GST_OBJECT_NAME(message->src), error->message,
                    debug ? debug : "");
-        /* What the engine says where there is no loader, or no driver. */
+        /* The engine's words when there is no loader or no driver. */
         if (strstr(error->message, "mesa-vulkan-drivers")) {
             g_printerr("skipped: there is no device of Vulkan's\n");
             exit(77);

@@ -109,7 +109,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL set_name(VkDevice d,
 
 struct object {
     uint64_t value; /* a buffer's size in bytes, a semaphore's value */
-    void *bytes;    /* of memory */
+    void *bytes;    /* mapped bytes of memory */
 };
 
 #define HANDLE(TYPE, OBJECT) ((TYPE)(uintptr_t)(OBJECT))
@@ -179,7 +179,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL map(VkDevice d, VkDeviceMemory memory, VkD
     return VK_SUCCESS;
 }
 
-/* Of what is made of an info, whatever it holds. */
+/* Creates any object from an info struct that is not read. */
 static VKAPI_ATTR VkResult VKAPI_CALL create_object(VkDevice d, const void *info,
                                                     const VkAllocationCallbacks *a, uint64_t *out)
 {

@@ -5,7 +5,7 @@
 
 #include <vulkan/vulkan.h>
 
-/* What takes the place of a device's function; NULL: the driver's own does. */
+/* Replacement for a device's function; NULL: the driver's own is used. */
 PFN_vkVoidFunction compile_only_function(const char *name);
 
 /* A new device, whose driver has VK_KHR_pipeline_executable_properties, and what asks it. */

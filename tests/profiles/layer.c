@@ -22,8 +22,8 @@ enum { TYPE_DEVICE, TYPE_COHERENT, TYPE_CACHED, TYPES };
 #define ALL_TYPES ((1u << TYPES) - 1)
 #define IMPORTED_TYPES (1u << TYPE_COHERENT)
 
-/* What a layer below has, asked once: afterwards the loader may answer with the top of all
- * layers, which is a circle. */
+/* Functions of the layer below, asked for once: later the loader may answer with the topmost layer,
+ * which would be a circle. */
 #define OF_INSTANCE(X)                                                                             \
     X(vkDestroyInstance)                                                                           \
     X(vkGetPhysicalDeviceProperties)                                                               \
@@ -73,7 +73,7 @@ struct memory {
     uint32_t type;
     bool imported;
     char *real; /* NULL: not mapped */
-    char *copy; /* what the program sees of memory that is not coherent */
+    char *copy; /* the program's view of memory that is not coherent */
     VkDeviceSize mapped_at, mapped_bytes;
 };
 
@@ -515,7 +515,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL need_pointer(VkDevice d,
 
 /* ---- Instances and devices ---- */
 
-/* Whether a new device wants what the profile has not. */
+/* Refuses a device whose features or extensions the profile lacks. */
 static VkResult refusal(const VkDeviceCreateInfo *info)
 {
     const struct profile *is = profile_chosen();

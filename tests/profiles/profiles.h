@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What drivers that people own allow, for the layer that pretends it. */
+/* Limits of widespread drivers, which the layer pretends. */
 #ifndef TDL_TEST_PROFILES_H
 #define TDL_TEST_PROFILES_H
 
@@ -20,12 +20,12 @@ struct profile {
     VkPhysicalDeviceType type;
     uint32_t vendor;
     uint32_t subgroup;       /* invocations; only shown, kernels run in the driver's own */
-    uint32_t invocations;    /* of a workgroup */
-    uint32_t shared_bytes;   /* of a workgroup */
+    uint32_t invocations;    /* most invocations of a workgroup */
+    uint32_t shared_bytes;   /* shared memory of a workgroup */
     uint32_t buffers;        /* storage buffers of a stage */
     uint32_t images;         /* storage images of a stage */
     uint32_t push_bytes;     /* push constants */
-    uint32_t range_mib;      /* of a storage buffer that a kernel sees */
+    uint32_t range_mib;      /* largest range of a storage buffer */
     uint32_t offset_bytes;   /* alignment of offsets into storage buffers */
     uint32_t workgroups;     /* in each dimension */
     uint32_t image_size;     /* px */

@@ -27,7 +27,7 @@ static const GOptionEntry options[] = {
 
 struct side {
     GstElement *pipeline, *filter;
-    GAsyncQueue *pictures; /* of GstBuffer, as frames_copy() makes them */
+    GAsyncQueue *pictures; /* queue of GstBuffer, as frames_copy() makes them */
 };
 
 struct test {

@@ -11,7 +11,7 @@
 
 #include <gst/video/video.h>
 
-/** What takes longer hangs, however busy the machine, s. */
+/* Limit of a run, s: after this it hangs, however busy the machine is. */
 #define FRAMES_LIMIT_S 800
 
 /** Prints "ok: …" or "FAILED: …", and ends the program after the latter. */

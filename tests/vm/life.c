@@ -25,7 +25,7 @@ struct life {
     GMutex lock;
     GCond frame;
     guint frames, dma_bufs;
-    gint width; /* of the last frame */
+    gint width; /* width of the last frame */
     guint fds;  /* the least that were open when a frame left, since it was reset */
 };
 
@@ -43,7 +43,7 @@ static guint count_fds(void)
     return count;
 }
 
-/* What malloc() has given out and not got back, KiB. */
+/* Memory that malloc() has given out, KiB. */
 static glong heap_kib(void)
 {
     struct mallinfo2 info = mallinfo2();
@@ -257,7 +257,7 @@ static void fail(struct life *life, const char *control)
         gst_message_unref(message);
         gst_element_set_state(life->pipeline, GST_STATE_NULL);
         let_go(life);
-        gst_bus_set_flushing(bus, TRUE); /* what else the failure had to say */
+        gst_bus_set_flushing(bus, TRUE); /* drop further messages of the failure */
         gst_bus_set_flushing(bus, FALSE);
         gst_object_unref(bus);
     }
@@ -330,7 +330,7 @@ static int life(int argc, char **argv)
         if (strcmp(happenings[i].name, what) != 0)
             continue;
         guint fds[2];
-        /* What is made once in a process is made in the first round. */
+        /* The first round makes the objects that a process makes once. */
         for (int round = 0; round < (flat_frames == 0 ? 2 : 1); round++) {
             struct life life = { 0 };
 

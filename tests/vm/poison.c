@@ -191,7 +191,7 @@ static void tell(void)
             cpu_maps, vulkan_maps, syncs);
 }
 
-/* Who touched it, and the end. */
+/* Handler of a touched guard page: prints the stack and exits. */
 static void touched(int number)
 {
     void *callers[32];
@@ -209,7 +209,7 @@ __attribute__((constructor)) static void watch(void)
     struct sigaction action = { .sa_handler = touched };
     void *warm_up[1];
 
-    backtrace(warm_up, 1); /* which loads a library the first time */
+    backtrace(warm_up, 1); /* loads a library the first time */
     sigaction(SIGSEGV, &action, NULL);
 }
 
