@@ -23,9 +23,9 @@ enum split {
 
 static const struct camera {
     const char *name, *format;
-    gint width, height; /* of the caps, px */
+    gint width, height; /* width and height of the caps, px */
     gsize align;        /* bytes; of rows in the first plane, and in proportion in others */
-    gint lines;         /* that the planes have room for; 0: the height */
+    gint lines;         /* rows that the planes have room for; 0: the height */
     enum split split;
     gsize front;        /* bytes in front of the pixels */
     gboolean meta;      /* a GstVideoMeta tells the layout */
@@ -80,10 +80,10 @@ static const char *expected_path(void)
 
 /* ------------------------------------------------------------------- layouts */
 
-/* Where the pixels lie, written down once more, by the names of planes and samples. */
+/* Places of the pixels, written down a second time by planes and samples. */
 struct layout {
     guint planes;
-    gint width, height; /* of the picture in memory, px */
+    gint width, height; /* size of the picture in memory, px */
     gsize row[3], rows[3], stride[3], size[3]; /* a plane's */
 };
 
@@ -116,7 +116,7 @@ static gint file_new(gsize size)
     gint fd = memfd_create("dma-buf", MFD_CLOEXEC);
     g_autofree guint8 *bytes = g_malloc(size);
 
-    memset(bytes, 0xa5, size); /* what must not be seen */
+    memset(bytes, 0xa5, size); /* a pattern that must not be seen */
     fail_unless(fd >= 0 && write(fd, bytes, size) == (gssize)size);
     return fd;
 }
@@ -186,7 +186,7 @@ static void expose(const struct camera *camera, GstBuffer *buffer, GstBuffer *pi
     for (guint p = 0; p < layout.planes; p++) {
         GstMemory *memory = gst_buffer_peek_memory(buffer, camera->split == ONE ? 0 : p);
         const gint fd = gst_dmabuf_memory_get_fd(memory);
-        /* Of one byte a sample, and chroma of half the lines. */
+        /* One byte a sample, and chroma of half the lines. */
         const gsize left = camera->left, top = p ? camera->top / 2 : camera->top;
         const gsize row = camera->coded[0] ? (gsize)camera->width : layout.row[p];
         const gsize rows = layout.rows[p] * camera->height / layout.height;
@@ -245,7 +245,7 @@ GST_START_TEST(camera)
 }
 GST_END_TEST;
 
-/* What no rows of the planes' own explain is refused, and not shown askew. */
+/* Offsets that no padding of rows explains are refused, not shown askew. */
 GST_START_TEST(unexplained)
 {
     static const char *const words[] = { "too small", NULL };

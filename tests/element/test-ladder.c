@@ -331,7 +331,7 @@ enum tdl_result __wrap_tdl_graph_try(struct tdl_graph *graph, const struct tdl_b
 
 #define CAPS "video/x-raw,format=RGB,width=64,height=48,framerate=1/1"
 
-GST_PLUGIN_STATIC_DECLARE(tdlfilter); /* this program's plugin, with the replaced functions */
+GST_PLUGIN_STATIC_DECLARE(tdlfilter); /* the plugin of this program, with the replaced functions */
 
 static GstClockTime now;
 

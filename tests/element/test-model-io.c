@@ -550,7 +550,7 @@ static gchar *of_any_size(void)
     return written_model(&graph);
 }
 
-/* Where the old model stays because the new one is wrong, its size stays, too. */
+/* An old model that stays because the new one is wrong keeps its size, too. */
 GST_START_TEST(not_of_frames_size)
 {
     static const char *const words[] = { "model-size=frame", "any size", "64x32", NULL };

@@ -10,7 +10,7 @@
 
 #define CAPS(format, width, height)                                                               \
     "video/x-raw,format=" format ",width=" #width ",height=" #height ",framerate=30/1"
-/* What is looked at is where frames lie: the network runs once. */
+/* Only the place of frames matters here: the network runs once. */
 #define FILTER "mode=overlay opacity=0 interval=1000"
 
 struct upstream {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the engine's tests share: checks that go on after a failure and print
- * the case they were in, a seeded random source, and contexts under
- * validation.
+ * Shared by the engine's tests: checks that go on after a failure and print their case, a seeded
+ * random source, and contexts under validation.
  */
 #ifndef TEST_CHECK_H
 #define TEST_CHECK_H
@@ -14,7 +13,7 @@
 #include <string.h>
 
 #define EXIT_SKIP 77
-/* Of batches, where a test times them. */
+/* Stages of batches, where a test times them. */
 enum { PREPROCESS, NETWORK, COMPOSE, STAGES };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -26,7 +25,7 @@ bool check_error(const char *file, int line, const char *call, enum tdl_result r
                  enum tdl_result expected, const char *part);
 /* Failures so far. */
 int check_failures(void);
-/* What main() returns. */
+/* Exit status for main(). */
 int check_result(void);
 
 static inline bool check_passed(bool passed)
@@ -36,7 +35,7 @@ static inline bool check_passed(bool passed)
 /* True if the condition holds; else prints the text and the test fails. */
 #define CHECK(condition, ...)                                                                      \
     check_passed((condition) || check_fail(__FILE__, __LINE__, __VA_ARGS__))
-/* The same, for what nothing can go on without. */
+/* CHECK() that ends the test on failure, where nothing can go on. */
 #define REQUIRE(condition, ...)                                                                    \
     do {                                                                                           \
         if (!CHECK(condition, __VA_ARGS__))                                                        \
@@ -57,13 +56,13 @@ uint32_t rng_below(struct rng *rng, uint32_t limit);
 /* One in `n`. */
 bool rng_one_in(struct rng *rng, uint32_t n);
 float rng_float(struct rng *rng, float low, float high);
-/* What random cases start from: argument `at`, else TDL_TEST_SEED, else another
- * number in every run. Printed, so that a run can be repeated. */
+/* Seed of random cases: argument `at`, else TDL_TEST_SEED, else a new number in every run. Printed,
+ * so that a run can be repeated. */
 uint64_t check_seed(int argc, char **argv, int at);
 /* How many random cases to try: argument 1, else TDL_TEST_CASES, else `few`. */
 long check_cases(int argc, char **argv, long few);
-/* Of what takes long one of so many is tried, others in other runs: `n`, but 4 `n`
- * where TDL_TEST_CASES is 1 (as under sanitizers), and 1 where it is 100 or more. */
+/* Stride of slow cases: one of so many is tried, others in other runs. It is `n`, but 4 `n` where
+ * TDL_TEST_CASES is 1 (as under sanitizers), and 1 where it is 100 or more. */
 uint64_t check_stride(uint64_t n);
 /* One of the given numbers. */
 #define RNG_PICK(rng, ...)                                                                         \

@@ -55,7 +55,7 @@ static void widen(const struct tdl_operand *o, const void *want, const void *mov
 {
     for (size_t i = 0, count = tdl_operand_count(o); i < count; i++) {
         const double by = 2 * fabs(element(o, moved, i) - element(o, want, i));
-        if (by > room[i]) /* which no NaN is */
+        if (by > room[i]) /* false for NaN */
             room[i] = by;
     }
 }

@@ -19,7 +19,7 @@ const uint8_t *frames_line(const struct tdl_frame *frame, uint32_t plane, uint32
 void frames_fill(struct tdl_frame *frame, uint64_t seed);
 /* Fails for the first row that differs. */
 void frames_compare(const struct tdl_frame *a, const struct tdl_frame *b);
-/* The same with the bytes of one plane in other memory, at `data` with `stride`. */
+/* Compares one plane with bytes in other memory, at `data` with `stride`. */
 void frames_compare_bytes(const struct tdl_frame *frame, uint32_t plane, const uint8_t *data,
                           size_t stride);
 

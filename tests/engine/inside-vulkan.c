@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What tests see inside Vulkan's device. */
+/* Internals of the Vulkan device, for tests. */
 #include "subject.h"
 
 #include <vulkan/graph/program.h>

@@ -14,7 +14,7 @@
 struct neighbour {
     struct tdl_vulkan_device vk;
     VkDebugUtilsMessengerEXT messenger;
-    atomic_int messages; /* of the validation layers */
+    atomic_int messages; /* messages of the validation layers */
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
     VkPhysicalDeviceFeatures2 features;
     const char *extensions[16];

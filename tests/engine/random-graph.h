@@ -10,7 +10,7 @@
 
 #include "subject.h"
 
-/* The same seed makes the same graph. */
+/* Builds a random graph; one seed always makes the same graph. */
 void random_graph(struct tdl_builder *b, uint64_t seed);
 
 #endif

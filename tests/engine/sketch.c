@@ -84,7 +84,7 @@ void sketch_output(S s, const char *name, O o)
     tdl_builder_output(s->b, name, o);
 }
 
-/* What passes have changed about inputs and options, the windows know. */
+/* Passes may have changed inputs and options; the windows know how. */
 static void check_windows(const struct tdl_ir *ir)
 {
     for (uint32_t i = 0; i < ir->node_count; i++) {

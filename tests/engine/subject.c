@@ -37,7 +37,7 @@ struct tdl_operand *subject_constant(struct tdl_builder *b, uint32_t rank, const
                                      const float *values)
 {
     struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = rank};
-    for (uint32_t i = 0; i < rank; i++) /* of a scalar, `shape` may be NULL */
+    for (uint32_t i = 0; i < rank; i++) /* `shape` of a scalar may be NULL */
         desc.shape[i] = shape[i];
     return subject_typed_constant(b, &desc, values);
 }
@@ -234,7 +234,7 @@ static void convert(const struct tdl_tensor_params *p, const struct tdl_tensor_p
                 }
 }
 
-/* Where the kernels' writes must end: at a word. */
+/* Kernels write whole words: end of the last one. */
 static size_t word_end(const struct tdl_tensor_params *p)
 {
     return TDL_ALIGN(tdl_tensor_params_size(p), 4);
@@ -288,8 +288,8 @@ static bool check_pattern(const char *what, const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* What fills up the last pack of channels must be zero: `bits` 128 of floats, 64
- * of the 16-bit kind (shaders/common/storage.glsl). */
+/* The channels that fill up the last pack must be zero: `bits` is 128 for floats, 64 for the 16-bit
+ * kind (shaders/common/storage.glsl). */
 static bool check_filling(const char *what, struct tdl_dims d, uint32_t bits, const uint8_t *bytes)
 {
     const size_t packs = (d.c + 3) / 4, pixels = (size_t)d.h * d.w;
@@ -433,13 +433,13 @@ static bool compare_integers(const char *what, const struct tdl_tensor_params *p
     return true;
 }
 
-/* What a float32 function may be off near 1: where 1 + erf(x) cancels out, all of a small
- * tensor may be made of it, and no share of its own power bounds it. */
+/* Error of a float32 function near 1: where 1 + erf(x) cancels, a small tensor may consist of it,
+ * so a share of its own power is no bound. */
 #define ROUNDING 4.8e-7
-/* Likewise where activations are kept as halves: half of the last place of one below 1. */
+/* Rounding of a half just below 1, half of its last place, where activations are kept as halves. */
 #define HALF_ROUNDING 0x1p-12
 
-/* What a comparison found. */
+/* Result of a comparison. */
 struct difference {
     double worst, nmse, limit;
     size_t first; /* the first element that is too far off, or SIZE_MAX */
@@ -550,7 +550,7 @@ bool subject_units_fit(const struct tdl_context *ctx, const struct tdl_conv_vari
 {
     /* Every device has room for the small ones, and 48 KiB are enough for all. */
     enum { SMALL = 768, BESIDE = 16384 };
-    const uint32_t packs = (v->v[0] + v->v[1]) * v->v[4]; /* of a step: 8 bytes each, twice */
+    const uint32_t packs = (v->v[0] + v->v[1]) * v->v[4]; /* packs of a step: 8 bytes each, twice */
     return packs <= SMALL || 16 * packs + BESIDE <= tdl_context_device(ctx)->max_shared_memory;
 }
 

@@ -18,8 +18,8 @@ struct subject {
     struct tdl_ir *ir;  /* the builder's */
     /* Row-major in the order of desc.shape, elements of desc.dtype. */
     void *inputs[TDL_MAX_INPUTS];
-    void **values;      /* what the references gave, by operand id */
-    void *plain[TDL_MAX_OUTPUTS];    /* what the device gave: outputs */
+    void **values;      /* results of the references, by operand id */
+    void *plain[TDL_MAX_OUTPUTS];    /* outputs of the device */
     double slack;       /* factor on the tolerances; 1 */
     bool unguarded;     /* values share memory, as for everybody else */
     /* 0, or: operators with several ways take that of this number, from 1 on. subject_run()
@@ -47,7 +47,7 @@ struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint3
 bool subject_has_kernels(const struct tdl_context *ctx);
 /* As check_stride(), of what compiles kernels for each case; on the CPU all are tried. */
 uint64_t subject_stride(const struct tdl_context *ctx, uint64_t n);
-/* Where its kernels keep what is between them; NULL on a device without kernels. */
+/* Arena of the kernels' intermediate values; NULL on a device without kernels. */
 struct tdl_buffer *subject_arena(const struct tdl_graph *graph);
 /* Up to where its submissions wait for those before them; 0 likewise. */
 uint64_t subject_barrier_point(const struct tdl_context *ctx);
@@ -82,7 +82,7 @@ typedef void (*subject_fill_fn)(uint32_t index, const struct tdl_tensor_params *
  * references. */
 void subject_open(struct subject *s, struct tdl_context *ctx, struct tdl_builder *builder,
                   struct rng *rng);
-/* The same with inputs of the caller's. */
+/* subject_open() with inputs of the caller's. */
 void subject_open_filled(struct subject *s, struct tdl_context *ctx, struct tdl_builder *builder,
                          struct rng *rng, subject_fill_fn fill);
 /* Run on the device and compare; false if a check failed. */

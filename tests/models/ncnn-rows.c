@@ -113,7 +113,7 @@ const struct ncnn_test ncnn_tests[] = {
      LIST(1, 4)},
     {"Interp, bicubic to a quarter", "0=8 1=1 2=1", "Interp i 1 1 data out 0=3 3=1 4=2\n", NONE,
      LIST(1.5f, 5.5f)},
-    /* The same by matrices, as the height is no part of its own. */
+    /* Bicubic by matrices: the height is no dimension of its own. */
     {"Interp, bicubic to half and to more", "0=6 1=1 2=1", "Interp i 1 1 data out 0=3 3=2 4=3\n",
      NONE, LIST(0.40625f, 2.5f, 4.59375f, 0.40625f, 2.5f, 4.59375f)},
     /* At 1/6 and so on: Keys' weights with a = -3/4, of 0 0 0 1 and so on. */

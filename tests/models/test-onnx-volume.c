@@ -59,7 +59,7 @@ static uint8_t *write_model(const struct volume *v, size_t *size)
     onnx_attr_ints(&a, "dilations", v->dilation, 3);
     onnx_attr_ints(&a, "pads", v->pad, 6);
     onnx_attr_int(&a, "group", v->groups);
-    if (v->known) /* else the filter has them */
+    if (v->known) /* otherwise the filter has them */
         onnx_attr_ints(&a, "kernel_shape", v->kernel, 3);
     onnx_node(&g, "Conv", v->biased ? "x w b" : "x w", "y", &a);
     onnx_output(&g, "y");

@@ -13,7 +13,7 @@ typedef struct tdl_operand *O;
 
 /* A filter as the numbers and the floats. */
 struct weights {
-    struct tdl_tensor_params desc; /* of the numbers */
+    struct tdl_tensor_params desc; /* shape and type of the numbers */
     uint32_t axis, scales, zeros;  /* 0 zeros: none are given */
     uint8_t *numbers;
     float *floats, scale[64];
@@ -111,7 +111,7 @@ static O use(struct tdl_builder *b, const struct weights *w, enum use how, bool 
     }
 }
 
-/* What the device makes of the same input; the builder's end. */
+/* Runs the same input on the device; destroys the builder. */
 static void run(struct tdl_context *ctx, struct tdl_builder *b, uint64_t seed, float *out,
                 size_t room)
 {
@@ -202,7 +202,7 @@ static void check_halves(struct tdl_context *ctx, uint64_t seed, uint32_t layout
     CHECK(!memcmp(got[0], got[1], sizeof(got[0])), "other results");
 }
 
-/* Of another shape, or looked into, it is what it was. */
+/* A constant of another shape, or one that passes look into, is not compacted. */
 static void check_known(void)
 {
     struct weights w = {.desc = SUBJECT_SHAPE(TDL_INT8, 50, 90), .scales = 50, .axis = 0};

@@ -179,7 +179,7 @@ GRAPH(mix_of_channels)
     return sketch_add(s, kept, sketch_mul(s, z, y));
 }
 
-/* What takes all of something. */
+/* Slices that keep all of their input. */
 static O slice_rows(S s, O x, uint32_t rows, int32_t step)
 {
     return tdl_builder_slice(s->b, x,
@@ -424,7 +424,7 @@ GRAPH(gate_of_parts)
     O y = sketch_conv3(s, sketch_input(s, "y", 1, 32, 32, 4));
     return sketch_conv1(s, sketch_mul(s, y, gate_of(s, y)));
 }
-/* Its kernel for many pixels has means at hand. */
+/* The fused kernel for many pixels reads means that exist already. */
 static O gated_twice(S s, uint32_t size)
 {
     O x = sketch_input(s, "y", 1, size, size, 4), g = sketch_input(s, "g", 1, 1, 1, 4);

@@ -27,7 +27,7 @@ static void run_seed(struct tdl_context *ctx, uint64_t seed)
     random_graph(b, seed);
     check_begin("seed %llu", (unsigned long long)seed);
     subject_open(&s, ctx, b, &rng);
-    /* What saves dispatches is fused on GPUs only. */
+    /* Fusions that only save dispatches are for GPUs. */
     subject_pretend_gpu(ctx, seed % 4 != 0);
     check_begin("seed %llu, fused", (unsigned long long)seed);
     bool fine = subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
@@ -118,7 +118,7 @@ static struct tdl_operand *gated(struct tdl_builder *b, struct rng *rng, struct 
     return conv(b, rng, tdl_builder_mul(b, x, gate), out, 1, 1, 1);
 }
 
-/* What multiplies by a gate writes means for the next gate. */
+/* A product with a gate writes the means for the next gate. */
 static void run_gated(struct tdl_context *ctx, uint64_t seed)
 {
     struct rng rng = {seed};

@@ -65,8 +65,8 @@ static void test_constant_output(void)
     }
 }
 
-/* Of 2⁶⁰ pixels: bytes overflow 64 bits once in packs of four floats. Between
- * small ends, so that no tensor could be refused before. */
+/* Values of 2⁶⁰ pixels: bytes overflow 64 bits only in packs of four floats. The ends are small, so
+ * that no tensor is refused first. */
 static void test_huge_values(void)
 {
     for (uint32_t log = 15; log <= 30; log += 5) {
@@ -105,7 +105,7 @@ static void test_many_kernels(void)
     struct tdl_builder *b = open_builder();
     struct tdl_operand *x = input(b, 4);
     check_begin("%d kernels", KERNELS);
-    if (tdl_context_device(ctx)->type == TDL_DEVICE_CPU) { /* which has as many as it likes */
+    if (tdl_context_device(ctx)->type == TDL_DEVICE_CPU) { /* the CPU has any number of them */
         tdl_builder_destroy(&b);
         return;
     }

@@ -45,11 +45,11 @@ enum {
     STORAGE_WORKGROUP = 4,
 };
 
-/* Of a type: bytes. Of a constant: its value. */
+/* An id of SPIR-V. Types have their size in bytes, constants their value. */
 struct value {
     uint32_t spec_id; /* + 1; 0: none */
     uint64_t number;
-    const uint32_t *members; /* of a composite, or what a pointer points to */
+    const uint32_t *members; /* members of a composite, or the pointer's target */
 };
 
 static uint64_t fold(const struct value *v, const uint32_t *op)
@@ -83,7 +83,7 @@ static uint64_t fold(const struct value *v, const uint32_t *op)
     case OP_U_LESS_THAN_EQUAL:
         return a <= b;
     default:
-        return 0; /* of no array's size, or the sizes are found wrong */
+        return 0; /* no size of an array uses it; else the sizes come out wrong */
     }
 }
 
@@ -320,7 +320,7 @@ static void test_reach(struct tdl_context *ctx)
     tdl_builder_destroy(&b);
 }
 
-/* What does not fit is refused with a text, before anything is compiled. */
+/* Programs beyond a limit are refused with a text, before anything is compiled. */
 static void test_refusals(struct tdl_context *ctx)
 {
     const struct tdl_build_params params = {.precision = TDL_PRECISION_FP32, .no_fuse = true};

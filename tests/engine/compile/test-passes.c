@@ -100,7 +100,7 @@ static void check_layout(void)
     }
 }
 
-/* Of [1,4,8,4], with four channels in either place. */
+/* A convolution of [1,4,8,4], which has four channels in either place. */
 static O told_conv(S s, O x, uint64_t told)
 {
     return tdl_builder_conv2d(s->b, x, subject_filter(s->b, &s->rng, 4, 1, 1, 4),
@@ -180,9 +180,8 @@ static void check_labels(void)
     }
 }
 
-/* What one picture calls its channels reaches every transposition of a chain, whose nodes stand
- * so that the next one is always on the other side of those before. Looking through all of them
- * for each takes minutes. */
+/* A layout that one operator gives reaches every transposition of a chain, whose nodes lie
+ * alternately on both sides. A search through all nodes for each of them would take minutes. */
 static void check_labels_far(void)
 {
     enum { EDGES = 20000 };

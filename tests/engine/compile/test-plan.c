@@ -245,8 +245,8 @@ static void check_many_values(void)
     tdl_builder_destroy(&b);
 }
 
-/* Of a split and joins of 4 x 8 pixels, so many dispatches move what is neither written
- * where it belongs nor read where it lies. */
+/* Number of dispatches that move data after a split and joins of 4 x 8 pixels: one for each value
+ * that is neither written in its final place nor read in place. */
 static O slice_channels(S s, O x, uint32_t start, uint32_t count)
 {
     return tdl_builder_slice(s->b, x, &(struct tdl_slice_params){.start = {0, 0, 0, start},
@@ -358,7 +358,7 @@ static void check_person_model(const char *folder, const char *name, uint32_t ma
         check_arena(&plan);
         check_levels(&plan);
         check_steps(&plan);
-        /* Where bottlenecks are one dispatch, few values are left to share it. */
+        /* Fused bottlenecks leave fewer values to share the arena. */
         const uint64_t limit = plan.tensor_bytes / 4 * (variant == 3 ? 3 : 2);
         CHECK(plan.arena_size < limit, "an arena of %llu bytes for %llu of values",
               (unsigned long long)plan.arena_size, (unsigned long long)plan.tensor_bytes);
@@ -405,7 +405,7 @@ static void check_constants(enum tdl_dtype storage)
     tdl_builder_destroy(&b);
 }
 
-/* What a recurrent gate chooses between is mixed by one step. */
+/* The choice of a recurrent gate between two values is one mixing step. */
 static void check_join(void)
 {
     const struct tdl_tensor_params desc = {.rank = 4, .shape = {1, 6, 6, 8}},

@@ -167,7 +167,7 @@ static O reduce(struct tdl_builder *b, O x)
                                                                               .axis_count = 1});
 }
 
-/* What was told a size, or took one; behind an operator that did not. */
+/* Operators that were given a size, or computed one, are refused; also behind one that was not. */
 static void check_refused(void)
 {
     O (*const made[])(struct tdl_builder *, O) = {reshape, slice, upscale, reduce};
@@ -285,7 +285,7 @@ static O seldom(struct tdl_builder *b, O x)
     O most = tdl_builder_top_k(b, y, 3, &(struct tdl_top_k_params){.count = 2});
     const struct tdl_arg_min_max_params keep = {.keep_dimensions = true};
     O first = tdl_builder_arg_max(b, y, 3, &keep), which = tdl_builder_cast(b, first, TDL_FLOAT32);
-    which = tdl_builder_add(b, which, tdl_builder_gather(b, mean, first, 0)); /* of one table */
+    which = tdl_builder_add(b, which, tdl_builder_gather(b, mean, first, 0)); /* row of a table */
     y = tdl_builder_where(b, tdl_builder_greater(b, x, y), x, tdl_builder_add(b, y, which));
     y = tdl_builder_concat(b, (O[]){y, tdl_builder_cast(b, most, TDL_FLOAT32)}, 2, 3);
     y = tdl_builder_tile(b, tdl_builder_triangular(b, y, NULL), (const uint32_t[]){1, 1, 2, 1});
@@ -347,7 +347,7 @@ static O many(struct tdl_builder *b, O x)
     return tdl_builder_add(b, x, subject_constant(b, 4, (const uint32_t[]){3, 1, 1, 1}, values));
 }
 
-/* What mixes them is no part of the graph. */
+/* Operators that mix pictures do not matter outside the graph. */
 static void check_unneeded(O (*make)(struct tdl_builder *, O))
 {
     struct tdl_builder *b;
@@ -364,7 +364,7 @@ static void check_unneeded(O (*make)(struct tdl_builder *, O))
     tdl_builder_destroy(&b);
 }
 
-/* What mixes pictures; nothing has changed then. */
+/* Operators that mix pictures are refused, and nothing has changed then. */
 static void check_mixed(void)
 {
     O (*const made[])(struct tdl_builder *, O) = {flatten, first,  all_of_it, swapped,

@@ -18,10 +18,10 @@ struct weights {
 
 struct kind {
     const char *name;
-    uint32_t out, kernel, in;         /* of the filter */
-    uint32_t channels;                /* of the images */
+    uint32_t out, kernel, in;         /* size of the filter */
+    uint32_t channels;                /* channels of the images */
     O (*apply)(struct tdl_builder *b, O x, struct weights w);
-    const char *algorithm;            /* of conv2d, or NULL */
+    const char *algorithm;            /* algorithm of conv2d, or NULL */
     const char *fused;                /* kernel, as for a GPU, or NULL */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What storage inside a graph makes of values: a picture whose
- * values are stored and read again, unchanged by the operator between.
+ * Values that a graph stores: a picture is stored and read again, unchanged by the operator
+ * between.
  */
 #include "check.h"
 
@@ -37,7 +37,7 @@ static void through(enum tdl_precision precision, const float in[SIZE], float ou
     tdl_builder_destroy(&b);
 }
 
-/* What is known to be hard, and the halves that are made of it. */
+/* Values that are hard to round, and the halves that they become. */
 static const struct {
     float in, half;
 } hard[] = {
@@ -131,7 +131,7 @@ int main(void)
 {
     ctx = check_context_open();
     test_auto();
-    if (ctx->on->wants_steps) /* else it is fp32 all the same */
+    if (ctx->on->wants_steps) /* a device without kernels computes in fp32 */
         test_fp16();
     check_context_close(ctx);
     return check_result();

@@ -61,7 +61,7 @@ static struct tdl_graph *build(uint64_t seed, uint32_t rows, uint32_t layers)
     return g;
 }
 
-/* What the graph makes of the same numbers. */
+/* Runs the graph on the same numbers. */
 static void run(struct tdl_graph *g, float *out)
 {
     const size_t count = tdl_tensor_params_size(tdl_graph_input(g, 0, NULL)) / sizeof(float);

@@ -139,7 +139,7 @@ static void test_part(void)
               !((char *)one->got)[0] && !((char *)one->got)[10],
           "another part was read");
 
-    /* What is refused is not called back. */
+    /* A refused read calls nobody back. */
     one = &r->each[1];
     FAILS(tdl_tensor_read_async(x, one->got, 3, ended, one, NULL), TDL_ERROR_INVALID_ARGUMENT,
           "read of 3 bytes");

@@ -17,7 +17,7 @@
 
 /* --------------------------------------------------------------------- logs */
 
-/* What a context said; several threads may speak. */
+/* Log lines of a context; several threads may write. */
 struct lines {
     pthread_mutex_t lock;
     char text[1 << 16];
@@ -269,7 +269,7 @@ static void check_logging(void)
     lines_free(quiet);
 }
 
-/* What holds a context keeps it alive; two contexts on one device are apart. */
+/* Objects hold their context; two contexts on one device are independent. */
 static void check_references(void)
 {
     struct tdl_context *ctx = check_context_open(), *second = check_context_open();
@@ -393,7 +393,7 @@ static void check_cache(void)
 
     check_begin("cache: a pipe in the file's place");
     REQUIRE(!unlink(path) && !mkfifo(path, 0600), "no pipe");
-    CHECK(use_cache(folder, l) == 0, "a pipe was read"); /* which had no end */
+    CHECK(use_cache(folder, l) == 0, "a pipe was read"); /* a pipe has no end */
     CHECK(use_cache(folder, l) > 0, "it was not written anew");
 
     check_begin("cache: where XDG says");

@@ -241,7 +241,7 @@ static void check_batches(void)
     tdl_graph_destroy(&g);
 }
 
-/* What a batch was given may go before the batch is submitted, or given up. */
+/* Objects that a batch uses may be destroyed before it is submitted or aborted. */
 static void check_early_destruction(void)
 {
     struct tdl_tensor *result = tensor_of(ctx, READ | WRITE);

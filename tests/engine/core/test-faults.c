@@ -48,7 +48,7 @@ static void arm(long countdown)
 
 /* ------------------------------------------------------------------- memory */
 
-/* What libtdl has from malloc() and friends: a set of pointers. */
+/* Blocks that libtdl has from malloc() and friends: a set of pointers. */
 enum { SLOTS = 1 << 16 };
 static void *held[SLOTS];
 static long held_count;
@@ -75,10 +75,10 @@ static void forget(void *p)
     size_t i = (uintptr_t)p / 16 % SLOTS;
     while (p && held[i] && held[i] != p)
         i = (i + 1) % SLOTS;
-    if (p && held[i]) { /* else it came past us, as strdup()'s does */
+    if (p && held[i]) { /* others were allocated past the wrappers, as by strdup() */
         held_count--;
         held[i] = NULL;
-        /* Those behind may have been pushed there by this one. */
+        /* Later entries may have been moved there by a collision with this one. */
         for (size_t j = (i + 1) % SLOTS; held[j]; j = (j + 1) % SLOTS) {
             void *moved = held[j];
             size_t k = (uintptr_t)moved / 16 % SLOTS;
@@ -332,7 +332,7 @@ static enum tdl_result read_async(struct tdl_tensor *t, void *out_data, size_t s
     if (r == TDL_OK) {
         sem_wait(&told.here);
         r = told.result;
-        if (r != TDL_OK) /* its text is the other thread's */
+        if (r != TDL_OK) /* the error text belongs to the other thread */
             tdl_fail(r, "told so");
     }
     sem_destroy(&told.here);
@@ -490,7 +490,7 @@ struct level {
 static struct level level_now(void)
 {
     uint32_t devices;
-    tdl_device_list(NULL, 0, &devices); /* whose instance is kept, but where it has just failed */
+    tdl_device_list(NULL, 0, &devices); /* the instance is kept, unless making it has just failed */
     return (struct level){held_count, atomic_load(&objects)};
 }
 
@@ -548,7 +548,7 @@ static void test_context(void)
 {
     struct level before = level_now(), after;
     fail_everywhere("context", make_context, 1);
-    /* That compiles all kernels every time: of one mode, another one in every run. */
+    /* Each round compiles all kernels, so a run tries one mode, others in other runs. */
     const int all[2] = {modes[0], modes[1]};
     if (check_stride(2) > 1)
         modes[0] = modes[1] = all[0] + (int)(seed % (uint64_t)(all[1] - all[0] + 1));
@@ -595,7 +595,7 @@ static enum tdl_result give_up(struct tdl_cpu_work *work, struct tdl_cpu_threads
     return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "a piece of work that fails");
 }
 
-/* What is submitted from now on. */
+/* Fails every submission from now on. */
 static void lose_device(void)
 {
     struct tdl_batch *batch;
@@ -624,7 +624,7 @@ static void test_lost_device(void)
     lose_device();
     FAILS(compute(g, false), TDL_ERROR_DEVICE_LOST, "");
     sem_wait(&lost.here);
-    fault.lose_device = false; /* it stays lost */
+    fault.lose_device = false; /* the device stays lost */
     FAILS(compute(g, true), TDL_ERROR_DEVICE_LOST, "was lost");
     FAILS(build(&other), TDL_ERROR_DEVICE_LOST, "was lost");
     FAILS(run_frame(), TDL_ERROR_DEVICE_LOST, "was lost");

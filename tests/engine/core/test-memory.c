@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a context holds on to: it has a bound, however many graphs come and go and
- * however much work is queued. Counted, not timed.
+ * Memory that a context holds is bounded, however many graphs come and go and however much work is
+ * queued. Bytes are counted, not timed.
  */
 #include "check.h"
 
@@ -257,7 +257,7 @@ static void test_on_buffers(void)
     OK(tdl_tensor_read(part, r.out, tdl_tensor_params_size(&half)));
     CHECK(!memcmp(tdl_buffer_data(out), r.out, tdl_tensor_params_size(&half)), "another tensor");
     tdl_buffer_destroy(&in);
-    OK(tdl_tensor_read(x, r.out, size)); /* which holds the memory */
+    OK(tdl_tensor_read(x, r.out, size)); /* `x` holds the memory */
     CHECK(!memcmp(r.in, r.out, size), "other bytes");
     tdl_tensor_destroy(&x);
     tdl_tensor_destroy(&part);
@@ -295,7 +295,7 @@ static void test_inside_of_page(float *memory)
         tdl_tensor_destroy(&t);
     }
     tdl_buffer_destroy(&b);
-    /* Its page is larger than what was given of it. */
+    /* The page is larger than the part that was given. */
     OK(tdl_buffer_import_host(ctx, memory, 256, &b, &offset));
     FAILS(tdl_tensor_create_on(b, &(struct tdl_tensor_params){.rank = 1, .shape = {128}}, &t),
           TDL_ERROR_INVALID_ARGUMENT, "on a buffer of 256");
@@ -369,7 +369,7 @@ static void test_queue(void)
     run_open(&r);
     for (int i = 0; i < 100; i++) {
         OK(run_dispatch(&r));
-        /* That one first: the other may pass meanwhile. */
+        /* Read the last point first: the device may pass more meanwhile. */
         const uint64_t last = tdl_context_last_point(ctx), passed = ctx->on->context_passed(ctx);
         CHECK(last <= passed + QUEUED, "%llu are queued", (unsigned long long)(last - passed));
     }
@@ -415,7 +415,7 @@ static void note(void *data, enum tdl_log_level level, const char *message)
         CHECK((call) != TDL_OK && strstr(told, part), #call ": \"%s\"", told);                     \
     } while (0)
 
-/* Of contexts, buffers, batches, frames and compositions. */
+/* Messages about contexts, buffers, batches, frames and compositions. */
 static void log_of_frames(void)
 {
     const struct tdl_frame none = {.format = TDL_FORMAT_COUNT};

@@ -153,7 +153,7 @@ static void test_nonsense(void)
           TDL_ERROR_INVALID_ARGUMENT, "no usage 0x40");
 }
 
-/* What the builder says after a build that failed, and after one that did not. */
+/* Errors of the builder after a build that failed, and after one that did not. */
 static void test_builder_error(void)
 {
     const struct tdl_tensor_params image = {.rank = 4, .shape = {1, 2, 2, 3}};

@@ -14,8 +14,8 @@
 #include <tdl/vulkan.h>
 #endif
 
-/* What stands in the place of what is not NULL. `scratch` is all zeros, and is given
- * back so: any struct of numbers, or room for a result. */
+/* Arguments that are not NULL. `scratch` is all zeros before and after each call; it serves as any
+ * struct of numbers, and as room for a result. */
 static struct {
     struct tdl_context *context;
     struct tdl_builder *builder;
@@ -91,7 +91,7 @@ static void on_last(void *data, enum tdl_result result)
     sem_post(data);
 }
 
-/* What is read at last is called back last. */
+/* Reads are called back in their order. */
 static void wait_for_reads(void)
 {
     sem_t last;

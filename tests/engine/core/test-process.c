@@ -36,7 +36,7 @@ static bool blocks(const char *line, int signal)
     return strtoull(line + strlen("SigBlk:"), NULL, 16) >> (signal - 1) & 1;
 }
 
-/* Whether it is one of the library's. */
+/* TRUE if the thread is one of the library's. */
 static bool check_thread(const char *id)
 {
     char name[64], line[128];
@@ -44,7 +44,7 @@ static bool check_thread(const char *id)
     for (int tries = 0; tries < 1000; tries++) {
         read_task(id, "comm", "", name, sizeof(name));
         read_task(id, "status", "SigBlk:", line, sizeof(line));
-        if (!*line) /* it has ended meanwhile */
+        if (!*line) /* the thread has ended meanwhile */
             return false;
         takes = !blocks(line, SIGUSR1) || !blocks(line, SIGALRM) || !blocks(line, SIGTERM);
         faults = strncmp(name, "tdl-", 4) != 0 || !blocks(line, SIGSEGV);
@@ -133,7 +133,7 @@ static void check_child(struct things *t)
     tdl_tensor_destroy(&t->x);
     tdl_tensor_destroy(&t->y);
     tdl_context_destroy(&t->ctx);
-#ifndef __SANITIZE_THREAD__ /* which lets a forked process have no threads */
+#ifndef __SANITIZE_THREAD__ /* its runtime allows a forked process no threads */
     const struct tdl_context_params cpu = {.device = "cpu", .threads = 2};
     OK(tdl_context_create(&cpu, &t->ctx));
     t->x = tensor_of(t->ctx, READ | WRITE);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the MLTensor explainer promises and no other test shows by itself: one
- * input for several graphs without a barrier between them, and weights that
- * the host does not keep.
+ * Promises of the MLTensor explainer that no other test shows by itself: one input for several
+ * graphs without a barrier between them, and weights that the host does not keep.
  */
 #include "line.h"
 

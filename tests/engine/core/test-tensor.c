@@ -259,7 +259,7 @@ static void check_packed_outputs(void)
         OK(tdl_tensor_convert_layout(y, TDL_LAYOUT_NHWC, &plain));
         OK(tdl_tensor_read(plain, out, sizeof(out)));
         for (int e = 0; e < SIZE; e++) {
-            const int h = e / 5 % 2, w = e / 10; /* of the transposed picture, [1,3,2,5] */
+            const int h = e / 5 % 2, w = e / 10; /* place in the transposed picture, [1,3,2,5] */
             const float want = in[i & 2 ? (h * 3 + w) * 5 + e % 5 : e];
             if (!CHECK(out[e] == want, "element %d is %g instead of %g", e, (double)out[e],
                        (double)want))
@@ -289,7 +289,7 @@ static void expect_packs(struct tdl_tensor *t, int pixels, float scale, const ch
     tdl_tensor_destroy(&plain);
 }
 
-/* Of 0…2047. */
+/* A half of 0…2047. */
 static uint16_t half_of(uint32_t v)
 {
     uint32_t e = 0;
@@ -298,8 +298,8 @@ static uint16_t half_of(uint32_t v)
     return (uint16_t)(v ? (e + 15) << 10 | (v << (10 - e) & 1023) : 0);
 }
 
-/* Where channels go to another place, packs stay as they are: from tensor to tensor, and of
- * values that go out in both layouts, or twice. */
+/* Transpositions that only rename axes leave packs as they are: between tensors, and for values
+ * that are outputs in both layouts, or twice. */
 static void check_renamed_packs(void)
 {
     enum { H4 = 2, W5 = 5, PIXELS = H4 * W5, CASES = 4 };

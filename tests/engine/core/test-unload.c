@@ -35,7 +35,7 @@ static long count_threads(void)
     return count;
 }
 
-/* Of files: memory of the heap may come and go. */
+/* Counts mappings of files only, as those of the heap may come and go. */
 static long count_maps(void)
 {
     FILE *f = fopen("/proc/self/maps", "r");

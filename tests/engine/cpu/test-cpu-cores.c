@@ -164,7 +164,7 @@ static void check_memory(const struct row *row)
     remove_tree(root);
 }
 
-/* Of addresses, in a process of its own. */
+/* A limit of the address space, in a process of its own. */
 static void check_address_limit(void)
 {
     const struct row row = {"ulimit -v", {{"/proc/self/statm", "10 9 8\n"}}, 0};
@@ -183,7 +183,7 @@ static void check_address_limit(void)
     remove_tree(root);
 }
 
-/* Of one core, whatever is asked for: those that are asked for now see the mask. */
+/* An affinity mask of one core bounds the threads of contexts that are made after it. */
 static void check_affinity(void)
 {
     cpu_set_t all, one;

@@ -36,7 +36,7 @@ static enum tdl_format any_format(void)
     return all_formats[random_below(COUNT(all_formats))];
 }
 
-/* The same picture in the memory of each device, laid out in other ways. */
+/* One picture in the memory of each device, in different layouts. */
 static void pictures_new(struct picture out[DEVICES], enum tdl_format format, uint32_t width,
                          uint32_t height, bool written)
 {

@@ -81,7 +81,7 @@ static void check_destruction(void)
         OK(tdl_graph_dispatch(g, &x, 1, &y, 1, NULL));
     tdl_graph_destroy(&g);
     OK(tdl_tensor_read(y.tensor, values, sizeof(values)));
-    for (int i = 0; i < VALUES; i++) /* of nothing but zeros */
+    for (int i = 0; i < VALUES; i++) /* all of them zero */
         if (!CHECK(fabsf(values[i] - 1.0f / CHANNELS) < 1e-6f, "%d: %g", i, (double)values[i]))
             break;
     check_unbind(&x, &y);
@@ -186,9 +186,9 @@ static void run_unguarded(struct subject *s)
     free(got);
 }
 
-/* Where a value lies is another's place when it has been read for the last time: none
- * of these can be computed in the place of what it reads. Other tests build with guards
- * between values, which then share nothing. */
+/* Lifetimes of values: each place is reused after its value was read last, and no operator here can
+ * work in the place of its input. Other tests build with guards between values, which prevents
+ * sharing. */
 static void check_lifetimes(void)
 {
     static const uint32_t turned[] = {1, 2, 0};
@@ -263,14 +263,14 @@ static void check_conv(const struct conv *c, uint64_t seed)
     REQUIRE(kernel && kernel->prepare && count < COUNT(want), "no kernel, or too much");
     for (size_t i = 0; i < COUNT(from); i++)
         from[i] = rng_float(&rng, -1, 1);
-    for (int i = 0; i < 3 && !c->activation; i++) /* what it is for beside XNNPACK */
+    for (int i = 0; i < 3 && !c->activation; i++) /* values that XNNPACK gets wrong */
         from[rng_below(&rng, IMAGES * SIZE * OTHER)] = i ? NAN : -INFINITY;
     const float *inputs[TDL_MAX_NODE_INPUTS] = {from};
     struct tdl_cpu_call call = {.node = n, .inputs = {from}, .output = got};
     for (uint32_t i = 1; i < n->input_count; i++)
         call.inputs[i] = inputs[i] = n->inputs[i] ? n->inputs[i]->data : NULL;
     n->op->reference(n, inputs, want);
-    got[count] = 1234; /* behind the end */
+    got[count] = 1234; /* a sentinel past the end */
     struct tdl_cpu_prepared made = {0};
     OK(kernel->prepare(n, &made));
     struct tdl_cpu_scratch scratch = {.memory = calloc(1, made.scratch_bytes + 1),
@@ -451,7 +451,7 @@ static void have_memory(char *root, uint64_t mib)
     tdl_cpu_memory_root = root;
 }
 
-/* What there is no memory for is refused with both sizes, and before it is touched. */
+/* A graph that does not fit into memory is refused with both sizes, before memory is touched. */
 static void check_refused(void)
 {
     const struct tdl_tensor_params shape = {.rank = 1, .shape = {LARGE}};
@@ -469,7 +469,7 @@ static void check_refused(void)
     have_memory(root, 1000);
     OK(tdl_tensor_create(ctx, &shape, &t));
     g = build_large(LARGE, &(struct tdl_build_params){.defer_compile = true}, TDL_OK, NULL);
-    have_memory(root, 10); /* it has gone meanwhile */
+    have_memory(root, 10); /* the memory is gone meanwhile */
     FAILS(tdl_graph_compile(g, NULL), TDL_ERROR_OUT_OF_MEMORY, "this process can have 10 MiB");
     have_memory(root, 1000);
     OK(tdl_graph_compile(g, NULL));
@@ -497,7 +497,7 @@ static enum tdl_result build_deep(struct tdl_graph **out)
     return r;
 }
 
-/* What threads work in counts as values do. */
+/* Scratch memory of the threads counts as values do. */
 static void check_refused_scratch(void)
 {
     enum { MIB = 1 << 20 };
@@ -566,7 +566,7 @@ static void check_asked(void)
     struct tdl_graph *g;
     check_begin("compiling asks whether to go on");
     g = build_large(LARGE, &(struct tdl_build_params){.defer_compile = true}, TDL_OK, NULL);
-    const uint64_t parts = g->program->arena_size >> 24; /* of 16 MiB */
+    const uint64_t parts = g->program->arena_size >> 24; /* parts of 16 MiB */
     CHECK(parts >= 2, "an arena of %llu bytes", (unsigned long long)g->program->arena_size);
     for (uint32_t most = 1; most <= parts; most++) {
         struct asked some = {.most = most};
@@ -646,7 +646,7 @@ static void check_abort(enum long_run kind, bool begun)
     check_bind(ctx, other, &u, &v);
     OK(tdl_buffer_create(ctx, size, TDL_BUFFER_READBACK, &copy));
     OK(tdl_batch_create(ctx, &batch));
-    tdl_batch_abort(batch); /* which has nothing to do */
+    tdl_batch_abort(batch); /* nothing was submitted */
     OK(tdl_batch_begin(batch));
     OK(tdl_batch_graph(batch, g, &x, 1, &y, 1));
     tdl_batch_abort(batch); /* not submitted */
@@ -664,7 +664,7 @@ static void check_abort(enum long_run kind, bool begun)
     FAILS(tdl_tensor_read(y.tensor, values, size), TDL_ERROR_CANCELED, "tdl_batch_abort");
     OK(tdl_tensor_read_async(y.tensor, values, size, note_read, &later, NULL));
     OK(tdl_tensor_read(v.tensor, values, VALUES * sizeof(float)));
-    /* What is made of it is not there, either. */
+    /* Work on a refused tensor is refused, too. */
     OK(tdl_batch_begin(batch));
     OK(tdl_batch_tensor_to_buffer(batch, y.tensor, 0, copy, 0, size));
     OK(tdl_batch_submit(batch, NULL));
@@ -675,7 +675,7 @@ static void check_abort(enum long_run kind, bool begun)
     OK(tdl_batch_tensor_to_buffer(batch, y.tensor, 0, copy, 0, size));
     OK(tdl_batch_submit(batch, NULL));
     OK(tdl_buffer_wait(copy, false));
-    tdl_batch_abort(batch); /* it has finished */
+    tdl_batch_abort(batch); /* the batch has finished */
     OK(tdl_buffer_wait(copy, false));
     tdl_batch_destroy(&batch);
     tdl_buffer_destroy(&copy);
@@ -735,7 +735,7 @@ static void *try_it(void *data)
     return NULL;
 }
 
-/* What is tried takes minutes, and others' runs end meanwhile. */
+/* A trial takes minutes, and the runs of others finish meanwhile. */
 static void check_try_beside(void)
 {
     struct tdl_graph *other = build(false);
@@ -785,7 +785,7 @@ static void *dispatch_on(void *graph)
     return NULL;
 }
 
-/* The same graph is at work between its operators: both come to what they should. */
+/* A trial of a graph that is also running: both give the right result. */
 static void check_try_at_work(void)
 {
     struct tdl_graph *g = build(true);
@@ -826,7 +826,7 @@ static void check_long_runs(void)
     OK(tdl_builder_create(ctx, &b));
     struct tdl_operand *o =
         subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIDE_OF, SIDE_OF, DEPTH));
-    for (int i = 0; i < LAYERS; i++) /* of 1.1 billion each */
+    for (int i = 0; i < LAYERS; i++) /* layers of 1.1 billion multiplications */
         o = tdl_builder_relu(
             b, tdl_builder_conv2d(b, o, subject_filter(b, &rng, DEPTH, 1, 1, DEPTH), NULL));
     OK(tdl_builder_output(b, "y", o));

@@ -104,13 +104,13 @@ struct tdl_tensor *tensor_new(struct tdl_context *ctx, enum tdl_dtype dtype, enu
 
 /* ----------------------------------------------------------------- formats */
 
-/* Where the samples of components Y or R, Cb or G, Cr or B, and alpha lie, after
- * GStreamer's list of raw video formats: the plane, bytes from one to the next,
- * bytes before the first. No step: the format has no such component. */
+/* Places of the components Y or R, Cb or G, Cr or B, and alpha, after GStreamer's list of raw video
+ * formats: plane, bytes from one sample to the next, bytes before the first. A step of 0: the
+ * format lacks the component. */
 static const struct layout {
     bool rgb;
-    int bytes, bits, shift; /* of a sample */
-    int half_x, half_y;     /* of components 1 and 2 */
+    int bytes, bits, shift; /* size of a sample */
+    int half_x, half_y;     /* subsampling of components 1 and 2 */
     struct {
         int plane, step, first;
     } at[4];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the frame tests share: a context with validation, frames of any
- * geometry with sentinels round every plane, and a plain reading of formats
- * and colours in double precision, written from the definitions and sharing
- * no code with the engine.
+ * Shared by the frame tests: a context with validation, frames of any geometry with sentinels round
+ * every plane, and a reader of formats and colours in double precision. It is written from the
+ * definitions and shares no code with the engine.
  */
 #ifndef TEST_FRAME_COMMON_H
 #define TEST_FRAME_COMMON_H
@@ -28,8 +27,8 @@
 
 /* Another one in every run, and printed: TDL_TEST_SEED repeats a run. */
 uint32_t random_seed(void);
-/* Of a table that takes long, every nth row is tried, others in other runs;
- * all of them where TDL_TEST_CASES is 100 or more, a quarter of that where it is 1. */
+/* True for every nth row of a slow table, for other rows in other runs. All rows with
+ * TDL_TEST_CASES of 100 or more, a quarter as many with 1. */
 bool in_turn(size_t row, size_t n);
 uint32_t random_below(uint32_t limit);
 double random_unit(void);

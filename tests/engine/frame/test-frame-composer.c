@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a composer keeps between frames: the smoothed mask, the replacement
- * picture, its buffers and pipelines. And what it refuses.
+ * State of a composer between frames: the smoothed mask, the replacement picture, buffers and
+ * pipelines; and parameters that it refuses.
  */
 #include "test-frame-common.h"
 
@@ -18,7 +18,7 @@ struct stage {
     struct tdl_tensor *mask;
     struct tdl_composer *composer;
     struct tdl_compose_params params;
-    struct tdl_compose_more more; /* where a test asks for it */
+    struct tdl_compose_more more; /* parameters of one test only */
 };
 
 static void set_mask(struct stage *s, float value)
@@ -327,7 +327,7 @@ static void refuse(struct stage *s, const struct tdl_frame *target, struct tdl_t
     CHECK(strstr(tdl_last_error(), word), "\"%s\" does not speak of %s", tdl_last_error(), word);
 }
 
-/* What is kept is of the mask before: a refused one of another size changes nothing of it. */
+/* A refused mask of another size leaves the kept mask as it was. */
 static void test_refused_size(void)
 {
     struct stage s = stage_new(TDL_FORMAT_NV12, TDL_FORMAT_NV12);

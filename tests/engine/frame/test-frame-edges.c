@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a viewer would see: a mask that sits where its frame is, no colour of
- * the foreground in the blurred background, a blur as wide as asked for. Each
- * is measured, without the reference of the other tests.
+ * Visible properties: a mask that sits on its frame, no colour of the foreground in the blurred
+ * background, a blur of the requested width. Each is measured, without the reference of the other
+ * tests.
  */
 #include "test-frame-common.h"
 
@@ -30,8 +30,8 @@ static void compose_once(const struct picture *source, struct tdl_tensor *mask,
     tdl_composer_destroy(&composer);
 }
 
-/* Where a line of values crosses the middle: pixel k covers k … k + 1, and the
- * crossing lies where the area under the line says. */
+/* Position at which a line of values crosses the middle. Pixel k covers k … k + 1; the area under
+ * the line gives the crossing. */
 static double crossing(const struct picture *p, bool vertical, int line)
 {
     const int count = (int)(vertical ? p->frame.height : p->frame.width);

@@ -18,7 +18,7 @@ struct colors {
     struct tdl_tensor *foreground, *picture;
     struct tdl_compose_more more;
     struct map difference[3];
-    int layouts[2]; /* of the foreground and of the picture */
+    int layouts[2]; /* layouts of the foreground and of the picture */
 };
 
 enum layout { NHWC, NCHW, PACKED, HALVES, LAYOUTS };
@@ -124,7 +124,7 @@ static void colors_free(struct colors *c)
 
 struct scene {
     struct picture source, target, background;
-    struct map mask; /* of the tensor */
+    struct map mask; /* mask of the tensor */
     struct tdl_tensor *tensor;
     struct tdl_composer *composer;
     struct colors colors;
@@ -189,8 +189,8 @@ static struct map part_of(const struct map *m, const struct tdl_compose_params *
     return part;
 }
 
-/* Of a pixel that is the mask's share of the foreground, the background has the rest: so much
- * of a colour can be the background's. */
+/* Upper bound of the colour difference: the background can hold only its share of a pixel, so it
+ * explains no more of a colour. */
 static struct map bounded(const struct map *difference, const struct scene *s)
 {
     struct map m = map_new(difference->width, difference->height);
@@ -212,8 +212,8 @@ static double mean_over(const struct samples *s, int c, int x, int y, const stru
     return sum / (across * down);
 }
 
-/* What differs in the target's codes is added to the source, before the mask decides:
- * blending is affine, so the mask's share of it is added to what is composed without. */
+/* Colour differences in the target's codes are added to the source before blending. Blending is
+ * affine, so the mask's share of them is added to the plain composition. */
 static void add_colors(const struct scene *s, const struct map *full, struct samples *want)
 {
     static const double black[3] = {0, 0, 0};
@@ -302,7 +302,7 @@ static void test_formats(void)
             s.colors = colors_new(size[0], size[1], (enum layout)random_below(LAYOUTS),
                                   (enum layout)random_below(LAYOUTS), 0.5, i % 2);
             s.params.more = &s.colors.more;
-            s.params.despill = true; /* it gives way */
+            s.params.despill = true; /* despill gives way to the foreground's colours */
             s.params.refine = i % 3 == 0;
             /* Differences have 10 bits and a sign at least, and so have those that their means are
              * made of; a refined mask is one of 16 bits. */
@@ -331,7 +331,7 @@ static void test_parts(void)
     }
 }
 
-/* What came with a mask stays with it: not longer, and not for another target. */
+/* Colours last as long as their mask, and only for the same target. */
 static void test_reuse(void)
 {
     struct scene s = scene_new(TDL_FORMAT_I420, TDL_FORMAT_I420, 37, 29, 8, 6);
@@ -346,7 +346,7 @@ static void test_reuse(void)
     picture_randomise(&s.source);
     compose_scene(&s);
     expect(&s, true, 0.6, "the mask used again");
-    s.params.light_wrap = 0.5; /* its picture lies behind the colours, which may move for it */
+    s.params.light_wrap = 0.5; /* its picture is stored behind the colours, which may move */
     compose_scene(&s);
     s.params.light_wrap = 0;
     compose_scene(&s);
@@ -414,7 +414,7 @@ static void test_other_target(void)
     scene_free(&s);
 }
 
-/* Of one mask several pictures are made, the mask itself first. */
+/* Several pictures are composed of one mask, the mask itself first. */
 static void test_behind_mask(void)
 {
     struct scene s = scene_new(TDL_FORMAT_I420, TDL_FORMAT_I420, 37, 29, 8, 6);

@@ -13,7 +13,7 @@ struct scene {
     struct tdl_frame_from_tensor_params params;
     struct tdl_tensor *tensor;
     const float *data;
-    int step, channels, width; /* of the tensor */
+    int step, channels, width; /* layout and size of the tensor */
     const struct picture *source;
     const struct tdl_frame *frame;
 };
@@ -100,7 +100,7 @@ static double wanted(const struct scene *s, int c, int x, int y)
 static void compare(const struct scene *s, const struct picture *p, const char *what)
 {
     const enum tdl_format f = p->frame.format;
-    /* Where alpha is 1/1024, colours are divided by that. */
+    /* Colours are divided by alpha, which may be 1/1024. */
     const double tolerance = 0.5 + (s->channels == 4 ? 1e-3 : 4e-5) * format_full(f);
     for (int c = 0; c < 4; c++) {
         const bool sub = (c == 1 || c == 2) && !format_rgb(f);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What becomes of the mask before it meets the picture, against plain C written
- * from frame.h's words: smoothing over time, closed holes, small regions,
- * growing and shrinking. With and without refinement, on odd sizes.
+ * Steps on the mask before composition, against plain C written from frame.h: smoothing over time,
+ * closed holes, small regions, growing and shrinking. With and without refinement, on odd sizes.
  */
 #include "test-frame-reference.h"
 

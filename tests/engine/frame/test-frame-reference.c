@@ -330,9 +330,9 @@ static void mix_to(struct samples *s, int c, const struct map *weight, const str
         }
 }
 
-/* What of the picture is opaque at a place, 0…1, and, in `codes`, the colours
- * there over `behind`. By the definition of "over" with the alpha of every
- * pixel: premultiplied colours and alpha are filtered, the colour behind is not. */
+/* Opacity of the picture at a place, 0…1, and, in `codes`, its colours over `behind`. By the
+ * definition of "over" with each pixel's alpha: premultiplied colours and alpha are filtered, the
+ * colour behind is not. */
 static double codes_over(const struct picture *p, const double centre[2], const double scale[2],
                          const float behind[4], double codes[3])
 {
@@ -623,8 +623,8 @@ static double shine(const struct backdrop *b, int x, int y)
     return luma_of(b->target, mean) * (format_has(b->target->format, 3) ? mean[3] / 255 : 1);
 }
 
-/* What is seen of the background, as much as it shines, blurred as despill's means are, but
- * with nothing outside the frame, and over the foreground. No refinement. */
+/* Light wrap: the visible background, weighted by its brightness, is blurred as despill's means
+ * are, with nothing outside the frame, and added over the foreground. No refinement. */
 static void light_wrap(struct samples *s, const struct map *mask, const struct samples *behind,
                        const double color[4], const struct tdl_frame *target,
                        const struct tdl_compose_params *params)

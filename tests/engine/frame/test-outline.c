@@ -43,7 +43,7 @@ static struct tdl_compose_params params;
 
 /* ------------------------------------------------------------------- drawing */
 
-/* Of a length of 1 on the way from a to b: how far p is from it, and where along it. */
+/* Distance of p from the line a to b of `l`, and the position along it in 0…1. */
 static float from_line(float x, float y, const float l[4], float *along)
 {
     const float dx = l[2] - l[0], dy = l[3] - l[1];
@@ -148,7 +148,7 @@ static void blur_cells(float *at, int step, int other)
     }
 }
 
-/* What a network would say: soft, blind for what is fine, and each time another. */
+/* Imitates a network's mask: soft, without fine detail, and different in each frame. */
 static void stand_in(const float *truth, bool misses, float *cells)
 {
     float waver[GRID][GRID];
@@ -184,7 +184,7 @@ static void stand_in(const float *truth, bool misses, float *cells)
 struct stage {
     struct picture source, mask, replaced, blurred, wall;
     struct tdl_tensor *cells;
-    float *truth;    /* of now, and at full size */
+    float *truth;    /* the true mask of this frame, at full size */
     uint8_t *before; /* the mask of the last frame */
     int who, shift, last_shift;
 };
@@ -356,7 +356,7 @@ static void add_mask(const struct stage *s, const uint8_t *outlines, struct figu
     f->trail += 100.0 * (double)behind / (width * height);
 }
 
-/* Of the arm, in the middle of it. */
+/* Share of the arm that is missed, in its middle. */
 static double missed(const struct stage *s)
 {
     double want = 0, got = 0;
@@ -484,7 +484,7 @@ static const struct course {
     int who;
     float speed;
     bool gathers;
-    /* Of the test, which is at the default size; no error allowed: not part of it. */
+    /* Largest errors at the default size; 0: the case has no such limit. */
     double error, f, lag, flicker, halo;
 } courses[] = {
     {"other brightness, still", 0, 0, false, 0, 0, 0, 0, 0},

@@ -11,7 +11,7 @@ struct bench {
     struct tdl_builder *b, *other;
     struct rng rng;
     struct tdl_operand *x;       /* 1×8×6×4 */
-    struct tdl_operand *foreign; /* of the other builder */
+    struct tdl_operand *foreign; /* operand of another builder */
 };
 typedef struct bench *B;
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/tdl-tune-XXXXXX";
-static uint32_t warnings; /* of ignored files */
+static uint32_t warnings; /* number of warnings about ignored files */
 
 static void count_log(void *data, enum tdl_log_level level, const char *message)
 {
@@ -175,7 +175,7 @@ static void check_arithmetic(void)
 
 #define LATE_SECONDS 6
 struct sleeper {
-    uint32_t graphs; /* that began to compile */
+    uint32_t graphs; /* graphs that began to compile */
     double end;
 };
 
@@ -390,7 +390,7 @@ static void check_file(void)
     REQUIRE(!unlink(path), "cannot remove %s", path);
     CHECK(!is_tuned(NULL), "tuned without a file");
 
-    /* What the file says is done, and what is no algorithm is not. */
+    /* The file's choices are applied, and names that are no algorithm are not. */
     struct tdl_context *ctx = open_context();
     struct tdl_builder *b = build(ctx);
     static const char layer[] = "conv2d-f32-1x9x9x8-9x9x8-k3x3-s1x1-d1x1-p1x1-g1-pre0";
@@ -496,14 +496,14 @@ static void remove_folder(void)
     rmdir(folder);
 }
 
-/* Of times that were not measured. */
+/* Choice by times that are given, not measured. */
 static void check_choice(void)
 {
     static const struct tdl_tune_result results[] = {
         {"first", "direct", 1, 100, true},      {"second", "grouped", 1, 500, true},
         {"third", "pointwise", 1, 70, true},    {"first", "winograd23", 0.5, 60, false},
         {"second", "direct", 0.99, 400, false}, /* faster, but hardly */
-        {"first", "implicit", 0.4, 90, false},  /* of a slow round: its ratio counts */
+        {"first", "implicit", 0.4, 90, false},  /* a slow round: its ratio counts */
         {"third", "im2col", 8, 10, false},      {"first", "im2col", 3, 300, false},
     };
     static const struct {

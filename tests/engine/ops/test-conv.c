@@ -15,7 +15,7 @@ struct shape {
     uint32_t kernel[2], stride[2], dilation[2], pad[4];
     bool same, no_bias, residual;
     uint32_t groups, activation;
-    enum tdl_layout layout; /* of the graph's tensors: NHWC or NCHW */
+    enum tdl_layout layout; /* layout of the graph's tensors: NHWC or NCHW */
     bool packed;
 };
 
@@ -94,7 +94,7 @@ static bool is_any(const struct shape *t)
     return true;
 }
 
-/* What each row promises to take, from its documentation. */
+/* Shapes that each row accepts, by its documentation. */
 static const struct row {
     const char *name;
     bool (*takes)(const struct shape *t);
@@ -304,8 +304,7 @@ static struct shape random_shape(struct rng *rng)
 
 /* --------------------------------------------------------------- filter layouts */
 
-/* The same filter in every order gives the same graph: what is expected comes
- * from the order of the names alone. */
+/* Filters in any order give the same graph; the expected order follows from the names alone. */
 static void check_filter_layouts(struct tdl_context *ctx)
 {
     static const char *const orders[] = {"ohwi", "oihw", "hwio", "ihwo"};
@@ -323,7 +322,7 @@ static void check_filter_layouts(struct tdl_context *ctx)
             place[k] = (uint32_t)(strchr("ohwi", orders[l][k]) - "ohwi");
             shape[k] = sizes[place[k]];
         }
-        for (uint32_t k = 0; k < COUNT(ohwi); k++) { /* of `other`, its index split */
+        for (uint32_t k = 0; k < COUNT(ohwi); k++) { /* `k` split by the order of `other` */
             uint32_t rest = k;
             for (int d = 3; d >= 0; rest /= shape[d], d--)
                 at[place[d]] = rest % shape[d];
@@ -487,9 +486,9 @@ static struct tdl_operand *channels(struct tdl_builder *b, struct tdl_operand *x
     return tdl_builder_slice(b, x, &p);
 }
 
-/* What a convolution on matrix units takes in (compile/mix.c): a small picture that is resampled
- * and joined with others, a state, and the product of a gate and the state. `c`: channels of the
- * state. Where there are no matrix units, it is the same graph by other steps. */
+/* A convolution on matrix units with everything that is fused into it (compile/mix.c): a small
+ * picture that is resampled and joined with others, a state, and the product of a gate and the
+ * state. `c`: channels of the state. Without matrix units the same graph takes other steps. */
 static void check_gate(struct tdl_context *ctx, uint32_t c, uint32_t k, enum tdl_layout layout,
                        bool half, uint64_t seed)
 {
@@ -536,8 +535,8 @@ static void check_gate(struct tdl_context *ctx, uint32_t c, uint32_t k, enum tdl
     subject_close(&s);
 }
 
-/* What is joined with a small picture that is resampled is a constant: alone, which leaves the
- * convolution a constant to read, and beside another picture. */
+/* A resampled small picture is joined with a constant: alone, so that the convolution reads only a
+ * constant besides, and together with another picture. */
 static void check_low_beside_constant(struct tdl_context *ctx, bool alone, bool half)
 {
     const uint32_t h = 9, w = 21, c = alone ? 16 : 24;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What fills up the last pack of channels is zero in every value that lies in
- * packs (enum tdl_storage): subject_run() looks at all that a run leaves
- * behind. Here every operator that works on packs makes such values, where it
- * can with a function that is not 0 at 0, and what reads over channels follows.
+ * The last pack of channels is filled up with zeros in every value in packs (enum tdl_storage);
+ * subject_run() checks all that a run leaves behind. Every operator on packs makes such values
+ * here, with a function that is not 0 at 0 where it can, and an operator that reads over channels
+ * follows.
  */
 #include "subject.h"
 
@@ -18,7 +18,7 @@ static O value_of(struct tdl_builder *b, float value)
     return subject_constant(b, 0, NULL, &value);
 }
 
-/* Of `count` channels: no zeros among them. */
+/* A bias of `count` channels without zeros. */
 static O bias(struct tdl_builder *b, uint32_t count)
 {
     float values[64];
@@ -57,7 +57,7 @@ MAKE(conv2d_chain)
     return tdl_builder_cos(b, tdl_builder_exp(b, x));
 }
 
-/* What fusion makes of expand, depthwise and project, with a gate. */
+/* The fusion of expand, depthwise and project, with a gate. */
 MAKE(bottleneck)
 {
     O wide = conv(b, rng, x, 6, 1, 1), deep = conv(b, rng, wide, 6, 3, 6);

@@ -207,7 +207,7 @@ static void check_last_convolution(void)
     }
 }
 
-/* What a network's own sums come to. */
+/* Sums inside of a network that overflow float32. */
 static void check_overflow(void)
 {
     const float x[] = {1, 2, 0, -3}, large[] = {3e38f, 3e38f}, differ[] = {1, -1};
@@ -336,7 +336,7 @@ static O normalization(struct tdl_builder *b, O picture)
     return tdl_builder_mul(b, tdl_builder_div(b, m, deviation), number(b, 0.01f));
 }
 
-/* What a picture is like, and its mask, of `side` px. */
+/* A typical picture and its mask, of `side` px. */
 static void draw(float *picture, float *mask, int side)
 {
     struct rng rng = {5};

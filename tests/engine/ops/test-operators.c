@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a context says that operators take, against what its builders take: each type and
- * rank that is named is built in a call, and whatever is built of random calls was named.
- * And every operator of the header is there.
+ * Operand limits that a context reports, against what its builders take: every reported type and
+ * rank is built, every random call that was built had been reported, and every operator of the
+ * header is tried.
  */
 #include "examples.h"
 #include "subject.h"
@@ -22,7 +22,7 @@ static const char *const functions[] = {
 #include "nulls.h"
 };
 
-/* What appends no operator, or one under another name. */
+/* Functions that append no operator, or one under another name. */
 static const char *const others[] = {"create",   "status", "input",      "constant", "output",
                                      "evaluate", "build",  "activation", "explain",  "fail",
                                      "resize",   "stack"};

@@ -129,7 +129,7 @@ static void check_chains(void)
           shorter, tried);
 }
 
-/* What the chain of a kernel holds, and where it ends. */
+/* Longest chain of a kernel. */
 static void check_lengths(void)
 {
     static const struct {

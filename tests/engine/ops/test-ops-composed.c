@@ -47,7 +47,7 @@ static double dot(const float *weight, uint32_t row, const double *x, uint32_t c
 
 enum { MOST_HIDDEN = 9, MOST_INPUTS = 9 };
 
-/* What the input and the state give to unit `k` of a gate, apart. */
+/* Products of the input and of the state for unit `k` of a gate, apart. */
 static void gate(const struct net *n, uint32_t d, uint32_t number, uint32_t k, const double *x,
                  const double *h, double *from_x, double *from_h)
 {
@@ -59,7 +59,7 @@ static void gate(const struct net *n, uint32_t d, uint32_t number, uint32_t k, c
 
 static void lstm_step(const struct net *n, uint32_t d, const double *x, double *h, double *c)
 {
-    /* Where input, output, forget and cell gate are. */
+    /* Positions of the input, output, forget and cell gates. */
     static const uint32_t iofg[] = {0, 1, 2, 3}, ifgo[] = {0, 3, 1, 2};
     const uint32_t *at = n->flipped ? ifgo : iofg;
     const float *p = n->peeping ? n->peephole + (size_t)d * 3 * n->hidden : NULL;

@@ -23,7 +23,7 @@ struct form {
     unsigned kind;
     enum tdl_layout layout;
     struct tdl_tensor_params x;
-    struct parameter parameters[PARAMETERS]; /* of rank 0 where there is none */
+    struct parameter parameters[PARAMETERS]; /* rank 0: no parameter */
     struct tdl_conv2d_params conv;
     struct tdl_conv_transpose2d_params transposed;
     enum tdl_activation activation;
@@ -129,7 +129,7 @@ static struct tdl_builder *open(const struct form *f, uint32_t bound)
     return b;
 }
 
-/* What comes out, and its shape. */
+/* Runs the graph; returns the output's shape. */
 static struct tdl_tensor_params run(struct tdl_builder *b, const struct form *f, const float *x,
                                     float *y)
 {

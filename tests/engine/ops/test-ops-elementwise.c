@@ -227,7 +227,7 @@ static void run_packed(const struct function *f, enum tdl_layout layout, bool ha
     struct tdl_tensor_params y = subject_image(layout, rng_one_in(&rng, 2) ? 2 : 1,
                                                rng_one_in(&rng, 2) ? 3 : 1, 7,
                                                rng_one_in(&rng, 2) ? c : 1);
-    if (y.shape[0] == 1 && rng_one_in(&rng, 2)) { /* the same without the image's dimension */
+    if (y.shape[0] == 1 && rng_one_in(&rng, 2)) { /* without the image's dimension */
         memmove(y.shape, y.shape + 1, 3 * sizeof(y.shape[0]));
         y.rank = 3;
     }
@@ -399,7 +399,7 @@ static void check_goldens(void)
     check_golden("int32 to int8", to_int8, TDL_INT32, 3, i, none, i8);
 }
 
-/* What is refused, with its text. */
+/* Calls that are refused, each with its text. */
 static void check_refusals(void)
 {
     static const uint32_t shape[] = {2, 6}, other[] = {5, 2}, low[] = {1, 6};

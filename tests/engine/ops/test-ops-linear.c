@@ -41,7 +41,7 @@ static void add_reductions(struct tdl_builder *b, struct rng *rng, struct tdl_op
             if (rng_one_in(rng, 2))
                 params.axes[params.axis_count++] = axis;
         struct tdl_operand *from = x;
-        if (reduction == TDL_REDUCE_LOG_SUM) /* of something positive */
+        if (reduction == TDL_REDUCE_LOG_SUM) /* logarithms need something positive */
             from = tdl_builder_exp(b, x);
         subject_output(b, tdl_builder_reduce(b, from, reduction, &params));
     }

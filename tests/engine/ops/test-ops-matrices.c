@@ -87,7 +87,8 @@ static struct gemm_case random_gemm(struct rng *rng)
     return t;
 }
 
-/* What tuning chooses from. Those of matrix units come last, and have tests of their own. */
+/* Kernels that tuning chooses from. Those of matrix units come last, and have tests of their
+ * own. */
 static void check_ways(struct tdl_context *ctx, uint64_t seed)
 {
     /* Team, and tiles of two sizes, of which the larger takes 256 invocations. */
@@ -250,7 +251,7 @@ static void run_units(struct tdl_context *ctx, struct tdl_builder *b, struct rng
     OK(tdl_builder_build(b, &params, &graph));
     for (uint32_t i = 0; (step = tdl_graph_get_step(graph, i)); i++)
         count += step->choice == TDL_CHOICE_FORCED && !strcmp(step->algorithm, algorithm) &&
-                 step->macs > 0; /* those of the sum of parts are none */
+                 step->macs > 0; /* steps that only sum up parts do not multiply */
     tdl_graph_destroy(&graph);
     CHECK(count == products, "%u of %u products are on matrix units", count, products);
     run.defer_compile = false;

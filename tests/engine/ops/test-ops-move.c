@@ -136,7 +136,7 @@ static void run_case(struct tdl_context *ctx, const struct family *f, uint64_t s
                 desc.layout == TDL_LAYOUT_NCHW ? "NCHW" : "NHWC", packs ? " packs" : "",
                 half ? " fp16" : "", text);
     REQUIRE(y, "%s", tdl_builder_error(b));
-    if (!packs && rng_one_in(&rng, 2)) /* what is no output may be its input */
+    if (!packs && rng_one_in(&rng, 2)) /* an inner value may be its input */
         y = tdl_builder_identity(b, y);
     tdl_builder_output(b, "y", y);
     subject_open(&s, ctx, b, &rng);

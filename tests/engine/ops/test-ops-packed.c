@@ -37,7 +37,7 @@ static void check_packed(struct tdl_context *ctx, uint64_t seed)
                 params.axes[params.axis_count++] = axis;
         if (reduction == TDL_REDUCE_LOG_SUM || reduction == TDL_REDUCE_PRODUCT)
             reduction = TDL_REDUCE_L2;
-        /* Of halves nothing may be left but their rounding, where a sum is about 0. */
+        /* Sums near 0 cannot be compared relatively where halves are rounded. */
         if (half && (reduction == TDL_REDUCE_SUM || reduction == TDL_REDUCE_MEAN))
             reduction = TDL_REDUCE_L1;
         subject_output(b, tdl_builder_reduce(b, x, reduction, &params));
@@ -51,7 +51,7 @@ static void check_packed(struct tdl_context *ctx, uint64_t seed)
     struct tdl_operand *indices = subject_input(b, "indices", SUBJECT_SHAPE(type, 2));
     subject_output(b, tdl_builder_gather(b, z, indices, 1));
     subject_output(b, z);
-    if (!half) { /* else near values are rounded to equal ones */
+    if (!half) { /* halves round near values to equal ones */
         uint32_t axis = layout == TDL_LAYOUT_NCHW ? 1 : 3;
         struct tdl_arg_min_max_params arg = {.keep_dimensions = rng_one_in(&rng, 2)};
         subject_output(b, tdl_builder_arg_max(b, x, axis, &arg));

@@ -125,7 +125,7 @@ static void expect_scattered(const struct subject *s, enum tdl_scatter_reduction
 
 /* ----------------------------------------------------------------------- cases */
 
-static uint32_t index_range; /* of the dimensions that indices are for, the largest */
+static uint32_t index_range; /* size of the largest dimension that indices count along */
 
 /* Indices that mostly point inside, from both ends; updates near 1, so that products stay
  * in the range of halves. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The same elements in other shapes and under other names: reshape, flatten,
- * expand and outputs that are copies. Where they can, they take no dispatch.
- * And operators that are told where the channels of a shape are.
- *
- *     test-ops-shapes [seed]
+ * Views of the same elements: reshape, flatten, expand, and outputs that are copies; without a
+ * dispatch where possible. Also operators that are given the place of the channels. test-ops-shapes
+ * [seed]
  */
 #include "subject.h"
 
@@ -104,7 +102,7 @@ static void check_reshape(void)
     static const struct {
         const char *name;
         O (*build)(struct tdl_builder *, O);
-        uint32_t steps, conversions; /* of packs, where there are kernels */
+        uint32_t steps, conversions; /* on devices with kernels */
     } rows[] = {
         {"a view of an input", g_view, 1, 0},
         {"from tensor to tensor", g_copy, 1, 0},
@@ -174,7 +172,7 @@ static void check_evaluate(void)
     O part = tdl_builder_reduce(b, tdl_builder_cast(b, large, TDL_FLOAT32), TDL_REDUCE_MAX,
                                 &(struct tdl_reduce_params){0});
     CHECK(part && !tdl_builder_evaluate(b, part), "and what comes from large ones");
-    /* It goes on as a constant: the graph is one addition. */
+    /* The product becomes a constant: the graph is one addition. */
     tdl_builder_output(b, "y", tdl_builder_add(b, x, tdl_builder_cast(b, product, TDL_FLOAT32)));
     struct tdl_graph *graph;
     OK(tdl_builder_build(b, NULL, &graph));
@@ -272,7 +270,7 @@ static void check_expand_packed(void)
 
 /* ------------------------------------------------- where an input has channels */
 
-/* Of [2,4,6,4], which has four channels in either place. */
+/* A convolution of [2,4,6,4], which has four channels in either place. */
 static O told_conv(struct tdl_builder *b, O x, uint64_t layout)
 {
     struct rng rng = {3};
@@ -364,7 +362,7 @@ static void open_told(struct subject *s, told_fn add, enum tdl_layout own, uint6
     subject_open(s, ctx, b, &rng);
 }
 
-/* What it is told counts, not what the operand is called. */
+/* The layout that an operator is given counts, not the operand's own. */
 static void check_told(void)
 {
     static const struct {

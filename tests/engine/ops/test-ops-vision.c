@@ -74,7 +74,7 @@ static void check_blocks(struct tdl_context *ctx, uint64_t seed)
     const struct tdl_tensor_params d = subject_image(
         TDL_LAYOUT_NHWC, RNG_PICK(&rng, 1, 2), 1 + rng_below(&rng, 9), 1 + rng_below(&rng, 9), in);
     if (!tdl_context_device(ctx)->cooperative_matrix[0] || (out == 1 && kernel[0] == 2))
-        return; /* of one channel that way is another one's */
+        return; /* another kernel has this */
     check_begin("seed %llu: convTranspose2d on matrix units, %ux%ux%ux%u -> %u kernel %ux%u",
                 (unsigned long long)seed, d.shape[0], d.shape[1], d.shape[2], in, out, kernel[0],
                 kernel[1]);
@@ -96,7 +96,7 @@ static void check_blocks(struct tdl_context *ctx, uint64_t seed)
     subject_close(&s);
 }
 
-/* What tuning chooses from: pixels of an invocation. Matrix units have a test of their own. */
+/* Pixels of an invocation that tuning chooses from. Matrix units have a test of their own. */
 static void check_shares(struct tdl_context *ctx, uint64_t seed)
 {
     static const enum tdl_layout layouts[] = {TDL_LAYOUT_NHWC, TDL_LAYOUT_NCHW};
@@ -145,7 +145,7 @@ static struct tdl_operand *add_pool(struct tdl_builder *b, struct rng *rng, stru
             p.pad[2 * i + side] = p.dilation[i] > 1 && in < (p.window[i] - 1) * p.dilation[i]
                                       ? 0
                                       : rng_below(rng, p.window[i]);
-        if (p.padding == TDL_PADDING_SAME_UPPER) /* it chooses its own */
+        if (p.padding == TDL_PADDING_SAME_UPPER) /* SAME has no explicit padding */
             p.dilation[i] = 1, p.pad[2 * i] = p.pad[2 * i + 1] = 0;
     }
     if (rng_one_in(rng, 4)) /* global */
@@ -259,7 +259,7 @@ static struct tdl_operand *add_layer_norm(struct tdl_builder *b, struct rng *rng
     p.scale = parameters(b, rng, rank, shape);
     p.bias = parameters(b, rng, rank, shape);
     p.epsilon = 1e-3f;
-    bool packs = rng_below(rng, 3) != 0; /* behind an operator that works on packs */
+    bool packs = rng_below(rng, 3) != 0; /* packs, behind an operator that writes them */
     if (packs)
         x = tdl_builder_max_pool2d(b, x, &(struct tdl_pool2d_params){.window = {1, 1}});
     snprintf(text, 256, "%u axes%s%s%s", rank, p.scale ? " scale" : "", p.bias ? " bias" : "",

@@ -23,7 +23,7 @@ struct op_case {
     uint32_t kernel[2], stride[2], dilation[2], pad[4];
     bool same, no_bias;
     uint32_t groups, depthwise, activation, size[2], coordinates, once[2];
-    enum tdl_layout layout;  /* of the graph's tensors: NHWC or NCHW */
+    enum tdl_layout layout;  /* layout of the graph's tensors: NHWC or NCHW */
     bool packed;             /* inputs given as NC4HW4 */
     const float *filter, *bias; /* NULL: random */
 };

@@ -157,7 +157,7 @@ static void check_tensors_between(struct tdl_context *a, struct tdl_buffer *ours
     tdl_tensor_destroy(&y);
 }
 
-/* What one device writes the other reads, and the other way round. */
+/* Both devices write to memory that the other one reads. */
 static void check_shared(struct tdl_context *a, struct tdl_context *b, enum tdl_handle_type type)
 {
     static uint8_t in[SIZE], out[SIZE];

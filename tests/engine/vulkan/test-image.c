@@ -60,8 +60,8 @@ static struct tdl_vulkan_device vk;
 
 /* --------------------------------------------------------------- barriers */
 
-/* Of images, in the order of recording: "UD " from UNDEFINED to TRANSFER_DST,
- * "GGa " taken from another family in GENERAL, "GGr " given to one. */
+/* Barriers of images, in the order of recording: "UD " from UNDEFINED to TRANSFER_DST, "GGa "
+ * acquired from another family in GENERAL, "GGr " released to one. */
 static char barriers[128];
 
 static char layout_letter(VkImageLayout layout)
@@ -181,7 +181,7 @@ static struct tdl_frame frame_new(const struct row *row, uint32_t pad,
     return frames_new(ctx, row->format, row->width, row->height, pad, access);
 }
 
-/* What lies in a linear image, as the CPU sees it. */
+/* Compares the memory of a linear image, as the CPU sees it. */
 static void compare_memory(const struct tdl_frame *f, uint32_t plane, const struct picture *p,
                            VkImageAspectFlags aspect)
 {

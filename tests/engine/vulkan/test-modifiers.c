@@ -169,7 +169,8 @@ static void picture_destroy(struct picture *s)
     }
 }
 
-/* What others find in the dma-bufs: through Vulkan, and, where it is linear, byte by byte. */
+/* Reads the dma-bufs as another process would: through Vulkan, and byte by byte where they are
+ * linear. */
 static void check_seen_by_others(const struct tdl_frame *written,
                                  const struct tdl_image_create_params *p, const struct picture *s)
 {

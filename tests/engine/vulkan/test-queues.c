@@ -16,7 +16,7 @@ static struct tdl_context *ctx;
 
 /* ---------------------------------------------------------- what is submitted */
 
-/* Of each queue, the last point of it that is behind us. */
+/* The last point of each queue that has passed. */
 struct clock {
     uint64_t reached[QUEUES];
 };
@@ -33,7 +33,7 @@ static bool watching;
 static uint32_t used = QUEUES; /* by the context */
 static VkSemaphore timelines[QUEUES];
 
-/* Its place among the queues' semaphores, or QUEUES. */
+/* Index of the semaphore's queue, or QUEUES. */
 static uint32_t queue_of(VkSemaphore semaphore)
 {
     uint32_t q = 0;
@@ -242,7 +242,7 @@ static void check_memory(void)
     destroy_batches(batches);
 }
 
-/* What a busy queue uses stays, whatever the others have passed. */
+/* Memory of a busy queue is kept, whatever points the others have passed. */
 static void check_busy_memory(void)
 {
     enum { SIZE = 1 << 16, RUNS = 200 };

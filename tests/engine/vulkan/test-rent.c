@@ -416,8 +416,8 @@ static void test_one_device(struct tdl_context *ctx)
     borrower_close(&b);
 }
 
-/* What goes as soon as its last submission's end is seen: drivers with a thread for
- * the queue may just be letting go of the semaphore that was waited for. */
+/* Semaphores that are destroyed as soon as their last submission is seen to end. Drivers with a
+ * thread for the queue may still be releasing the one that was waited for. */
 static void test_early_end(struct tdl_context *ctx)
 {
     enum { ROUNDS = 200 };

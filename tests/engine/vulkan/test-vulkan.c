@@ -199,7 +199,7 @@ static void test_ours(void)
     check_context_close(ctx);
 }
 
-/* What was not enabled is not there. */
+/* Extensions that were not enabled are not used. */
 static void test_bare(void)
 {
     struct neighbour d;
@@ -407,7 +407,7 @@ static void check_sync_fd(struct tdl_context *a, struct tdl_context *b, struct t
     OK(tdl_context_sync(b));
 }
 
-/* What the kernel keeps with a dma-buf, out and in again. */
+/* Exports and imports the fences of a dma-buf. */
 static void check_fences(struct tdl_context *ctx)
 {
     const char *how;

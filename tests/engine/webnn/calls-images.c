@@ -55,7 +55,7 @@ static O pool2d(const struct at *a)
     at_naturals(a, "strides", p.stride, 2, 1);
     at_naturals(a, "dilations", p.dilation, 2, 1);
     at_naturals(a, "outputSizes", p.output_size, 2, 0);
-    if (at_length(a, "outputSizes") < 0) /* it takes the place of padding */
+    if (at_length(a, "outputSizes") < 0) /* outputSizes takes the place of padding */
         at_naturals(a, "padding", p.pad, 4, 0);
     return (*a->call->name == 'a'   ? tdl_builder_average_pool2d
             : *a->call->name == 'l' ? tdl_builder_l2_pool2d

@@ -6,7 +6,7 @@
 
 #include "case.h"
 
-/* What every builder of an operator is handed. */
+/* Arguments of every function that builds an operator. */
 struct at {
     struct tdl_builder *b;
     struct webnn_case *c;
