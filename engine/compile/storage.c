@@ -193,12 +193,13 @@ static bool is_packed_output(const struct tdl_ir *ir, const struct tdl_operand *
     return false;
 }
 
-/* Where the network is too large to be cut, packs stay where they spread to. */
+/* Where the network is too large to be cut, packs stay where they spread to, and the IR says so. */
 static void cut_packs(struct choice *c, uint64_t packed_outputs)
 {
     struct tdl_ir *ir = c->ir;
     const uint32_t count = 2 + 3 * ir->operand_count;
     bool *second = calloc(count, sizeof(*second));
+    ir->uncut = true;
     if (second && tdl_cut_init(&c->cut, count)) {
         for (uint32_t i = 0; i < ir->operand_count; i++) {
             const struct tdl_operand *o = ir->operands[i];
@@ -207,10 +208,10 @@ static void cut_packs(struct choice *c, uint64_t packed_outputs)
                                 o->is_output && is_packed_output(ir, o, packed_outputs));
         }
         add_nodes(c);
-        if (tdl_cut_solve(&c->cut, second))
-            for (uint32_t i = 0; i < ir->node_count; i++)
-                if (second[place_of(ir->nodes[i])])
-                    ir->nodes[i]->storage = TDL_STORAGE_LINEAR;
+        ir->uncut = !tdl_cut_solve(&c->cut, second);
+        for (uint32_t i = 0; i < ir->node_count; i++)
+            if (!ir->uncut && second[place_of(ir->nodes[i])])
+                ir->nodes[i]->storage = TDL_STORAGE_LINEAR;
     }
     tdl_cut_finish(&c->cut);
     free(second);

@@ -119,6 +119,15 @@ static void warn_of_declined(const struct tdl_graph *g)
                 budget->declined, (unsigned long long)budget->given);
 }
 
+static void warn_of_uncut(const struct tdl_graph *g)
+{
+    if (g->plan.ir->uncut)
+        tdl_log(g->ctx, TDL_LOG_WARNING,
+                "a graph of %u operators is too large to find out where its values are best kept "
+                "in packs of four channels: it may convert more often than need be",
+                g->operator_count);
+}
+
 static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_params *params)
 {
     struct tdl_ir *ir = g->plan.ir;
@@ -143,6 +152,7 @@ static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_pa
         return TDL_OK;
     }
     TRY(tdl_pass_layout(ir, params, g->plan.storage));
+    warn_of_uncut(g);
     if (!params->no_fuse) {
         TRY(tdl_pass_join(ir));
         TRY(tdl_pass_mix(ir, &g->ctx->info, g->plan.storage));

@@ -306,6 +306,7 @@ struct tdl_ir {
      * been told of. */
     bool no_index, watch_index;
     uint32_t unlisted;
+    bool uncut; /* conversions between packs and linear memory may be more than need be */
     struct tdl_use_chunk *use_chunks;
     /* Budget of passes for constants: see tdl_ir_budget_init(). */
     struct tdl_ir_budget {

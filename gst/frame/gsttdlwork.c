@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+G_STATIC_ASSERT(1 + GST_TDL_PICTURES <= GST_TDL_FENCED_IMPORTS);
+
 enum gst_tdl_mode gst_tdl_work_mode(const struct gst_tdl_live *live, const struct gst_tdl_video *in,
                                     const struct gst_tdl_video *out)
 {

@@ -15,7 +15,9 @@
 void gst_tdl_fences_add(struct gst_tdl_fences *fences, const struct gst_tdl_import *import,
                         gboolean write)
 {
-    for (guint i = 0; i < import->n_fds && fences->count < G_N_ELEMENTS(fences->items); i++) {
+    g_assert(fences->count + import->n_fds <= G_N_ELEMENTS(fences->items) &&
+             fences->n_accesses + import->n_accesses <= G_N_ELEMENTS(fences->accesses));
+    for (guint i = 0; i < import->n_fds; i++) {
         fences->items[fences->count].fd = import->fds[i];
         fences->items[fences->count++].write = write;
     }

@@ -11,16 +11,18 @@
 
 #include "gsttdlimport.h"
 
+/* Of a frame's memories: its source, and the pictures that come out. */
+#define GST_TDL_FENCED_IMPORTS 4
 struct gst_tdl_fences {
     struct {
         gint fd; /* borrowed, of a buffer that is held */
         gboolean write;
-    } items[3 * TDL_MAX_PLANES]; /* source, target, mask */
+    } items[GST_TDL_FENCED_IMPORTS * TDL_MAX_PLANES];
     guint count;
     gboolean wanted; /* the batch gives a sync file */
     /* Memory in the CPU's hands until the batch is done, and whether some of it is
      * written: its next user sees that only by its coming late. */
-    struct gst_tdl_access *accesses[3 * TDL_MAX_PLANES];
+    struct gst_tdl_access *accesses[GST_TDL_FENCED_IMPORTS * TDL_MAX_PLANES];
     guint n_accesses;
     gboolean writes;
 };
@@ -30,7 +32,8 @@ struct gst_tdl_fences {
 enum tdl_result gst_tdl_fence_wait_on_cpu(struct gst_tdl_importer *importer, gint fd,
                                           gboolean for_write);
 
-/* Note the dma-bufs of `import`, and keep hold of what the CPU has in its hands. */
+/* Note the dma-bufs of `import`, and keep hold of what the CPU has in its hands. At most
+ * GST_TDL_FENCED_IMPORTS of them. */
 void gst_tdl_fences_add(struct gst_tdl_fences *fences, const struct gst_tdl_import *import,
                         gboolean write);
 /* Release the accesses, unless they were taken (n_accesses is 0 then). */

@@ -256,6 +256,31 @@ static void check_cut(void)
     }
 }
 
+/* So many places to convert at that nobody looks for the best ones: which is said. */
+static void check_uncut(void)
+{
+    static const uint32_t chains[] = {10, 6000};
+    for (size_t i = 0; i < COUNT(chains); i++) {
+        struct sketch s = {.rng = {1}};
+        check_begin("layout: %u places to convert at", chains[i]);
+        OK(tdl_builder_create(NULL, &s.b));
+        s.x = sketch_input(&s, "x", 1, 1, 1, 4);
+        O sum = tdl_builder_triangular(s.b, s.x, NULL);
+        for (uint32_t k = 0; k < chains[i]; k++) {
+            O t = sketch_relu(&s, tdl_builder_max_pool2d(s.b, s.x, NULL));
+            sum = sketch_add(&s, sum, tdl_builder_triangular(s.b, t, NULL));
+        }
+        sketch_output(&s, "y", tdl_builder_reshape(s.b, sum, 1, (uint32_t[]){4}));
+        OK(tdl_builder_status(s.b));
+        struct tdl_ir *ir = tdl_ir_clone(tdl_builder_ir(s.b));
+        OK(tdl_pass_layout(ir, &(struct tdl_build_params){0}, TDL_FLOAT32));
+        CHECK(ir->uncut == (chains[i] > 100), "%s", ir->uncut ? "not cut" : "cut");
+        sketch_check_order(ir);
+        tdl_ir_destroy(&ir);
+        tdl_builder_destroy(&s.b);
+    }
+}
+
 static void check_sort(void)
 {
     struct sketch s = {.rng = {1}};
@@ -339,6 +364,7 @@ int main(void)
     check_labels();
     check_labels_far();
     check_cut();
+    check_uncut();
     check_sort();
     check_sort_stable();
     check_budget();
