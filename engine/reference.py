@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The public headers as one Markdown reference.
 
-    reference.py OUTPUT HEADER...
+    reference.py OUTPUT HEADER... [--operators LIST SETS]
 
 A documentation comment (/** ... */) belongs to the declaration behind it; a
 section comment (/* ---- name */) becomes a heading. Declarations are shown as
 they stand, with the comments of their members, also those without a comment of
 their own. What is left out, a function without a comment or a field of a struct
-without one is an error.
+without one is an error. Behind operators stands what they take, of TDL_TAKES in
+LIST; SETS defines the sets of data types that it names.
 """
 import re
 import sys
@@ -126,9 +127,50 @@ def unmarked(code):
     return "\n".join(lines)
 
 
+def members(name, sets):
+    """The data types of a set, or of what is put together of sets."""
+    for dtype, other in re.findall(r"TDL_(\w+)|\b([A-Z]\w*)\b", sets.get(name, "")):
+        yield from [dtype.lower()] if dtype else members(other, sets) if other != "TYPE" else []
+
+
+def takes(paths):
+    """By function, the rows of a table: what its operands may be."""
+    listed, defined = (open(path, encoding="utf-8").read() for path in paths)
+    sets = dict(re.findall(r"^#define (\w+) (.+)$", defined, re.M))
+    found = {}
+    for function, body in re.findall(r"^TDL_TAKES\((\w+),(.*?)\)$(?!\n +)", listed, re.M | re.S):
+        rows = found[function] = []
+        slot = r"\b(IN|OPTIONAL|CONSTANT|OUT)\((?:(\w+), )?(\w+),\s+RANKS?\((\d+)(?:, (\d+))?\)"
+        for kind, name, types, least, most in re.findall(slot, body):
+            name = {"IN": name, "OUT": "the result", "OPTIONAL": f"{name}, or NULL",
+                    "CONSTANT": f"{name}, a constant"}[kind]
+            types = "any" if types == "ANY" else ", ".join(dict.fromkeys(members(types, sets)))
+            rows.append(f"| {name} | {types} | {least}{' to ' + most if most else ''} |")
+        if 2 * len(rows) != body.count("("): # of the operand, and of its ranks
+            sys.exit(f"{paths[0]}: what {function} takes is written as nothing here reads it")
+    return found
+
+
+def operands(code, taken, declared):
+    """What the operators of a declaration take: one table for those that take the same. A
+    function with a kind, as tdl_builder_reduce() is, has a name for each."""
+    tables = {}
+    for function in re.findall(r"\btdl_builder_(\w+)\(", code):
+        for name in [name for name in taken if name == function or
+                     (name.startswith(function + "_") and name not in declared)]:
+            tables.setdefault("\n".join(taken.pop(name)), []).append(f"`{name}`")
+    for rows, functions in tables.items():
+        yield from [", ".join(functions) + ":", "", "| operand | data types | rank |",
+                    "|---|---|---|", rows, ""]
+
+
 def main():
     output, headers, wrong = sys.argv[1], sys.argv[2:], []
+    at = headers.index("--operators") if "--operators" in headers else len(headers)
+    headers, taken = headers[:at], takes(headers[at + 1:]) if headers[at:] else {}
     out = ["# libtdl reference", "", "Made from the public headers.", ""]
+    declared = {name for path in headers
+                for name in re.findall(r"tdl_builder_(\w+)\(", open(path, encoding="utf-8").read())}
     for path in headers:
         text = open(path, encoding="utf-8").read()
         head = re.search(r"/\*\*\s*\n \* @file (\S+)(.+?)\*/", text, re.S)
@@ -139,10 +181,11 @@ def main():
             else:
                 name, comment, code = what
                 out += [f"#### `{name}`", ""] + ([comment, ""] if comment else [])
-                out += ["```c", code, "```", ""]
+                out += ["```c", code, "```", ""] + list(operands(code, taken, declared))
                 if not comment and code.rstrip().endswith(");") and "typedef" not in code:
                     wrong.append(f"{path}: {name}() has no comment")
         wrong += [f"{path}: {complaint}" for complaint in complaints(text, "\n".join(out))]
+    wrong += [f"{function} is listed with what it takes, and in no header" for function in taken]
     if wrong:
         sys.exit("\n".join(wrong))
     with open(output, "w", encoding="utf-8") as f:

@@ -6,6 +6,7 @@
  * takes goes on through the compiler.
  */
 #include "compile.h"
+#include "examples.h"
 
 #include <string.h>
 
@@ -519,6 +520,23 @@ static void call_order(struct fuzz *f)
         keep(f, tdl_builder_tile(f->builder, x, byte(f) % 16 ? list : NULL));
 }
 
+/* Any operator with plain options, and operands that it may not take. */
+static void call_example(struct fuzz *f)
+{
+    struct tdl_operand *operands[TDL_MAX_OPERATOR_OPERANDS] = {NULL};
+    uint32_t count = 0;
+    while (tdl_example_get(count))
+        count++;
+    const struct tdl_example *e = tdl_example_get(byte(f) % count);
+    for (uint32_t i = 0; i < TDL_MAX_OPERATOR_OPERANDS && e->slots[i].name; i++) {
+        const bool optional = e->slots[i].flags & TDL_EXAMPLE_OPTIONAL;
+        operands[i] = optional ? pick_or_none(f) : pick(f);
+        if (!operands[i] && !optional) /* examples look at their shapes */
+            return;
+    }
+    keep(f, e->call(f->builder, operands));
+}
+
 static void (*const calls[])(struct fuzz *) = {
     call_input,         call_constant,         call_output, call_conv2d,
     call_good_conv2d,   call_conv_transpose2d, call_pool2d, call_resample2d,
@@ -526,7 +544,7 @@ static void (*const calls[])(struct fuzz *) = {
     call_split,         call_concat,           call_pad,    call_blocks,
     call_normalization, call_matrices,         call_along,  call_triangular,
     call_order,         call_elements,         call_places, call_recurrent,
-    call_quantize,
+    call_quantize,      call_example,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
