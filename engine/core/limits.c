@@ -31,8 +31,6 @@ struct taken {
 #define CONSTANT(name, dtypes, ranks) {#name, dtypes, ranks, false, true}
 #define OUT(dtypes, ranks) {NULL, dtypes, ranks, false, false}
 /* clang-format on */
-#define TDL_OP(name, file)
-#define TDL_COMPOSED(file)
 #define TDL_TAKES(function, ...) {#function, {__VA_ARGS__}},
 
 static const struct function {

@@ -244,56 +244,12 @@ static bool renumber(struct tdl_node *n, const uint32_t place[4])
         .storage = TDL_STORAGE_EITHER,                                                             \
         .reference_linear = tdl_eltwise_reference,                                                 \
         .renumber = renumber,                                                                      \
-    }
+    },
+#define ROW_ONE ROW
+#define ROW_TWO ROW
+#define ROW_OWN ROW
+#define ROW_INNER(function, text)
 const struct tdl_op tdl_op_eltwise[TDL_FUNCTIONS] = {
-    ROW(TDL_IDENTITY, "identity"),
-    ROW(TDL_RELU, "relu"),
-    ROW(TDL_CLAMP, "clamp"),
-    ROW(TDL_SIGMOID, "sigmoid"),
-    ROW(TDL_HARD_SWISH, "hardSwish"),
-    ROW(TDL_TANH, "tanh"),
-    ROW(TDL_LEAKY_RELU, "leakyRelu"),
-    ROW(TDL_ELU, "elu"),
-    ROW(TDL_GELU, "gelu"),
-    ROW(TDL_HARD_SIGMOID, "hardSigmoid"),
-    ROW(TDL_SOFTPLUS, "softplus"),
-    ROW(TDL_SOFTSIGN, "softsign"),
-    ROW(TDL_LINEAR, "linear"),
-    ROW(TDL_ABS, "abs"),
-    ROW(TDL_CEIL, "ceil"),
-    ROW(TDL_FLOOR, "floor"),
-    ROW(TDL_ROUND_EVEN, "roundEven"),
-    ROW(TDL_EXP, "exp"),
-    ROW(TDL_LOG, "log"),
-    ROW(TDL_NEG, "neg"),
-    ROW(TDL_SQRT, "sqrt"),
-    ROW(TDL_RECIPROCAL, "reciprocal"),
-    ROW(TDL_ERF, "erf"),
-    ROW(TDL_SIN, "sin"),
-    ROW(TDL_COS, "cos"),
-    ROW(TDL_TAN, "tan"),
-    ROW(TDL_SIGN, "sign"),
-    ROW(TDL_LOGICAL_NOT, "logicalNot"),
-    ROW(TDL_ADD, "add"),
-    ROW(TDL_SUB, "sub"),
-    ROW(TDL_MUL, "mul"),
-    ROW(TDL_DIV, "div"),
-    ROW(TDL_MAX_OF, "max"),
-    ROW(TDL_MIN_OF, "min"),
-    ROW(TDL_POW, "pow"),
-    ROW(TDL_PRELU, "prelu"),
-    ROW(TDL_BITWISE_AND, "bitwiseAnd"),
-    ROW(TDL_BITWISE_OR, "bitwiseOr"),
-    ROW(TDL_BITWISE_XOR, "bitwiseXor"),
-    ROW(TDL_EQUAL, "equal"),
-    ROW(TDL_NOT_EQUAL, "notEqual"),
-    ROW(TDL_GREATER, "greater"),
-    ROW(TDL_GREATER_OR_EQUAL, "greaterOrEqual"),
-    ROW(TDL_LESSER, "lesser"),
-    ROW(TDL_LESSER_OR_EQUAL, "lesserOrEqual"),
-    ROW(TDL_LOGICAL_AND, "logicalAnd"),
-    ROW(TDL_LOGICAL_OR, "logicalOr"),
-    ROW(TDL_LOGICAL_XOR, "logicalXor"),
-    ROW(TDL_WHERE, "where"),
-    ROW(TDL_EXPAND, "expand"),
+#define TDL_FUNCTION(kind, function, name, text) ROW_##kind(TDL_##function, text)
+#include "list.h"
 };

@@ -15,35 +15,6 @@ static struct tdl_operand *add_unary(struct tdl_builder *b, enum tdl_function f,
     return tdl_builder_add_node(b, &tdl_op_eltwise[f], &attr, &x, 1, 1);
 }
 
-#define UNARY(name, function)                                                                      \
-    struct tdl_operand *tdl_builder_##name(struct tdl_builder *b, struct tdl_operand *x)           \
-    {                                                                                              \
-        return add_unary(b, function, x, 0, 0);                                                    \
-    }
-UNARY(abs, TDL_ABS)
-UNARY(ceil, TDL_CEIL)
-UNARY(floor, TDL_FLOOR)
-UNARY(round_even, TDL_ROUND_EVEN)
-UNARY(exp, TDL_EXP)
-UNARY(log, TDL_LOG)
-UNARY(neg, TDL_NEG)
-UNARY(sqrt, TDL_SQRT)
-UNARY(reciprocal, TDL_RECIPROCAL)
-UNARY(erf, TDL_ERF)
-UNARY(sin, TDL_SIN)
-UNARY(cos, TDL_COS)
-UNARY(tan, TDL_TAN)
-UNARY(sign, TDL_SIGN)
-UNARY(identity, TDL_IDENTITY)
-UNARY(logical_not, TDL_LOGICAL_NOT)
-UNARY(relu, TDL_RELU)
-UNARY(gelu, TDL_GELU)
-UNARY(sigmoid, TDL_SIGMOID)
-UNARY(hard_swish, TDL_HARD_SWISH)
-UNARY(tanh, TDL_TANH)
-UNARY(softplus, TDL_SOFTPLUS)
-UNARY(softsign, TDL_SOFTSIGN)
-
 static struct tdl_operand *add_several(struct tdl_builder *b, enum tdl_function f,
                                        struct tdl_operand **inputs, uint32_t count)
 {
@@ -52,32 +23,21 @@ static struct tdl_operand *add_several(struct tdl_builder *b, enum tdl_function 
     return tdl_builder_add_node(b, &tdl_op_eltwise[f], &attr, inputs, count, count);
 }
 
-#define BINARY(name, function)                                                                     \
+#define DEFINE_ONE(function, name)                                                                 \
+    struct tdl_operand *tdl_builder_##name(struct tdl_builder *b, struct tdl_operand *x)           \
+    {                                                                                              \
+        return add_unary(b, function, x, 0, 0);                                                    \
+    }
+#define DEFINE_TWO(function, name)                                                                 \
     struct tdl_operand *tdl_builder_##name(struct tdl_builder *b, struct tdl_operand *x,           \
                                            struct tdl_operand *y)                                  \
     {                                                                                              \
         return add_several(b, function, (struct tdl_operand *[]){x, y}, 2);                        \
     }
-BINARY(add, TDL_ADD)
-BINARY(sub, TDL_SUB)
-BINARY(mul, TDL_MUL)
-BINARY(div, TDL_DIV)
-BINARY(max, TDL_MAX_OF)
-BINARY(min, TDL_MIN_OF)
-BINARY(pow, TDL_POW)
-BINARY(prelu, TDL_PRELU)
-BINARY(bitwise_and, TDL_BITWISE_AND)
-BINARY(bitwise_or, TDL_BITWISE_OR)
-BINARY(bitwise_xor, TDL_BITWISE_XOR)
-BINARY(equal, TDL_EQUAL)
-BINARY(not_equal, TDL_NOT_EQUAL)
-BINARY(greater, TDL_GREATER)
-BINARY(greater_or_equal, TDL_GREATER_OR_EQUAL)
-BINARY(lesser, TDL_LESSER)
-BINARY(lesser_or_equal, TDL_LESSER_OR_EQUAL)
-BINARY(logical_and, TDL_LOGICAL_AND)
-BINARY(logical_or, TDL_LOGICAL_OR)
-BINARY(logical_xor, TDL_LOGICAL_XOR)
+#define DEFINE_OWN(function, name)
+#define DEFINE_INNER(function, name)
+#define TDL_FUNCTION(kind, function, name, text) DEFINE_##kind(TDL_##function, name)
+#include "list.h"
 
 static bool takes_floats(struct tdl_builder *b, const char *name, const struct tdl_operand *x)
 {

@@ -6,7 +6,23 @@
  * TDL_TAKES: what a function tdl_builder_... takes of its operands and gives, in the order of
  * operators.h. An operand that has to be a constant is a CONSTANT. tests/engine/ops/
  * test-operators.c holds this against graphs of each function.
+ * TDL_FUNCTION: an element-wise function TDL_…, in the order of shaders/common/eltwise.glsl,
+ * with its function tdl_builder_… and WebNN's name. ONE and TWO are made by the list of so many
+ * values, OWN are written in eltwise_builder.c, and INNER are made by fuse alone.
+ * Who includes it defines what it wants of these.
  */
+#ifndef TDL_OP
+#define TDL_OP(name, file)
+#endif
+#ifndef TDL_COMPOSED
+#define TDL_COMPOSED(file)
+#endif
+#ifndef TDL_FUNCTION
+#define TDL_FUNCTION(kind, function, name, text)
+#endif
+#ifndef TDL_TAKES
+#define TDL_TAKES(function, ...)
+#endif
 /* clang-format off */
 TDL_OP(conv2d, conv2d)
 TDL_OP(conv_transpose2d, conv_transpose2d)
@@ -55,6 +71,66 @@ TDL_COMPOSED(quantize)
 TDL_COMPOSED(reverse)
 TDL_COMPOSED(rnn)
 TDL_COMPOSED(split)
+
+/* Of one value, with parameters a and b. */
+TDL_FUNCTION(ONE, IDENTITY, identity, "identity")
+TDL_FUNCTION(ONE, RELU, relu, "relu")
+TDL_FUNCTION(OWN, CLAMP, clamp, "clamp") /* a … b; of integers, attr.eltwise.bounds */
+TDL_FUNCTION(ONE, SIGMOID, sigmoid, "sigmoid")
+TDL_FUNCTION(ONE, HARD_SWISH, hard_swish, "hardSwish")
+TDL_FUNCTION(ONE, TANH, tanh, "tanh")
+TDL_FUNCTION(OWN, LEAKY_RELU, leaky_relu, "leakyRelu") /* x < 0: a · x */
+TDL_FUNCTION(OWN, ELU, elu, "elu") /* x < 0: a · (eˣ − 1) */
+TDL_FUNCTION(ONE, GELU, gelu, "gelu")
+TDL_FUNCTION(OWN, HARD_SIGMOID, hard_sigmoid, "hardSigmoid") /* a · x + b, within 0 … 1 */
+TDL_FUNCTION(ONE, SOFTPLUS, softplus, "softplus")
+TDL_FUNCTION(ONE, SOFTSIGN, softsign, "softsign")
+TDL_FUNCTION(OWN, LINEAR, linear, "linear") /* a · x + b */
+TDL_FUNCTION(ONE, ABS, abs, "abs")
+TDL_FUNCTION(ONE, CEIL, ceil, "ceil")
+TDL_FUNCTION(ONE, FLOOR, floor, "floor")
+TDL_FUNCTION(ONE, ROUND_EVEN, round_even, "roundEven")
+TDL_FUNCTION(ONE, EXP, exp, "exp")
+TDL_FUNCTION(ONE, LOG, log, "log")
+TDL_FUNCTION(ONE, NEG, neg, "neg")
+TDL_FUNCTION(ONE, SQRT, sqrt, "sqrt")
+TDL_FUNCTION(ONE, RECIPROCAL, reciprocal, "reciprocal")
+TDL_FUNCTION(ONE, ERF, erf, "erf")
+TDL_FUNCTION(ONE, SIN, sin, "sin")
+TDL_FUNCTION(ONE, COS, cos, "cos")
+TDL_FUNCTION(ONE, TAN, tan, "tan")
+TDL_FUNCTION(ONE, SIGN, sign, "sign")
+TDL_FUNCTION(ONE, LOGICAL_NOT, logical_not, "logicalNot")
+/* Of a value and a constant. */
+TDL_FUNCTION(INNER, DIV_BY, div_by, NULL) /* x / a */
+TDL_FUNCTION(INNER, DIV_OF, div_of, NULL) /* a / x */
+TDL_FUNCTION(INNER, POW_BY, pow_by, NULL) /* x ^ a */
+TDL_FUNCTION(INNER, POW_OF, pow_of, NULL) /* a ^ x */
+/* Of two values. */
+TDL_FUNCTION(TWO, ADD, add, "add")
+TDL_FUNCTION(TWO, SUB, sub, "sub")
+TDL_FUNCTION(TWO, MUL, mul, "mul")
+TDL_FUNCTION(TWO, DIV, div, "div")
+TDL_FUNCTION(TWO, MAX_OF, max, "max")
+TDL_FUNCTION(TWO, MIN_OF, min, "min")
+TDL_FUNCTION(TWO, POW, pow, "pow")
+TDL_FUNCTION(TWO, PRELU, prelu, "prelu") /* x < 0: y · x */
+TDL_FUNCTION(TWO, BITWISE_AND, bitwise_and, "bitwiseAnd")
+TDL_FUNCTION(TWO, BITWISE_OR, bitwise_or, "bitwiseOr")
+TDL_FUNCTION(TWO, BITWISE_XOR, bitwise_xor, "bitwiseXor")
+TDL_FUNCTION(TWO, EQUAL, equal, "equal")
+TDL_FUNCTION(TWO, NOT_EQUAL, not_equal, "notEqual")
+TDL_FUNCTION(TWO, GREATER, greater, "greater")
+TDL_FUNCTION(TWO, GREATER_OR_EQUAL, greater_or_equal, "greaterOrEqual")
+TDL_FUNCTION(TWO, LESSER, lesser, "lesser")
+TDL_FUNCTION(TWO, LESSER_OR_EQUAL, lesser_or_equal, "lesserOrEqual")
+TDL_FUNCTION(TWO, LOGICAL_AND, logical_and, "logicalAnd")
+TDL_FUNCTION(TWO, LOGICAL_OR, logical_or, "logicalOr")
+TDL_FUNCTION(TWO, LOGICAL_XOR, logical_xor, "logicalXor")
+/* Of three: a condition, and the values where it is and is not. */
+TDL_FUNCTION(OWN, WHERE, where, "where")
+/* Of one, to another shape; IDENTITY for the kernels. */
+TDL_FUNCTION(OWN, EXPAND, expand, "expand")
 
 TDL_TAKES(conv2d, IN(input, FLOATS, RANK(4)), IN(filter, FLOATS, RANK(4)),
           OPTIONAL(bias, FLOATS, RANK(1)), OUT(FLOATS, RANK(4)))
@@ -209,3 +285,7 @@ TDL_TAKES(scatter_nd, IN(input, ANY, RANKS(1, 6)), IN(indices, INDICES, RANKS(1,
           IN(updates, ANY, RANKS(0, 6)), OUT(ANY, RANKS(1, 6)))
 TDL_TAKES(triangular, IN(input, ANY, RANKS(2, 6)), OUT(ANY, RANKS(2, 6)))
 TDL_TAKES(tile, IN(input, ANY, RANKS(0, 6)), OUT(ANY, RANKS(0, 6)))
+#undef TDL_OP
+#undef TDL_COMPOSED
+#undef TDL_FUNCTION
+#undef TDL_TAKES

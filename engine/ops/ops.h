@@ -7,12 +7,7 @@
 #include "ir/plan.h"
 
 #define TDL_OP(name, file) extern const struct tdl_op tdl_op_##name;
-#define TDL_COMPOSED(file)
-#define TDL_TAKES(function, ...)
 #include "list.h"
-#undef TDL_OP
-#undef TDL_COMPOSED
-#undef TDL_TAKES
 extern const struct tdl_op tdl_op_eltwise[]; /* by enum tdl_function, eltwise.h */
 #define tdl_op_add tdl_op_eltwise[TDL_ADD]
 #define tdl_op_mul tdl_op_eltwise[TDL_MUL]
