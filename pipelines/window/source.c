@@ -13,6 +13,14 @@
 #define COLOUR_BARS                                                                                \
     "videotestsrc is-live=true ! capsfilter name=out "                                             \
     "caps=video/x-raw,width=640,height=480,framerate=25/1"
+/* A camera has raw pictures of that size at that rate, or else as JPEG; what it has else comes
+ * behind these, as USB cameras have large raw pictures at a few frames a second only. */
+#define CAMERA_PICTURE ",width=1280,height=720,framerate=30/1;"
+#define CAMERA_RATE ",framerate=[24/1,2147483647/1];"
+#define CAMERA                                                                                     \
+    "capsfilter name=in caps=\"video/x-raw" CAMERA_PICTURE "image/jpeg" CAMERA_PICTURE             \
+    "video/x-raw" CAMERA_RATE "image/jpeg" CAMERA_RATE "video/x-raw;image/jpeg\" ! "               \
+    "decodebin ! queue name=out max-size-buffers=2 max-size-bytes=0 max-size-time=0"
 #define VIDEO "uridecodebin name=in expose-all-streams=false caps=video/x-raw(ANY) ! queue name=out"
 
 static struct source *create(char *id, char *name)
@@ -95,12 +103,27 @@ static GstElement *make_bin(const char *description, const char *property, const
 
 static GstElement *make_camera(GstDevice *device, GError **error)
 {
-    GstElement *camera = gst_device_create_element(device, NULL);
+    GstElement *camera = gst_device_create_element(device, NULL), *bin;
+    g_autoptr(GstElement) in = NULL;
 
-    if (!camera)
+    if (!camera) {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
                     "This camera has gone.");
-    return camera;
+        return NULL;
+    }
+    bin = make_bin(CAMERA, NULL, NULL, error);
+    if (!bin) {
+        gst_object_unref(gst_object_ref_sink(camera));
+        return NULL;
+    }
+    in = gst_bin_get_by_name(GST_BIN(bin), "in");
+    gst_bin_add(GST_BIN(bin), camera);
+    if (gst_element_link(camera, in))
+        return bin;
+    g_set_error(error, GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION,
+                "This camera gives neither raw pictures nor JPEG.");
+    gst_object_unref(gst_object_ref_sink(bin));
+    return NULL;
 }
 
 GstElement *source_make(const struct source *source, GError **error)
