@@ -57,27 +57,28 @@ static gint stride_of_memory(const GstVideoInfo *info, GstMemory *memory, guint 
 }
 
 /* Before 0.5, libcamerasrc has a memory for each plane, with the rows of the camera, and no
- * GstVideoMeta that says so. Where their sizes are not those of the caps' picture, rows that
- * fill them are the only ones that make sense. */
+ * GstVideoMeta that says so; its virtual camera adds an empty one. Where their sizes are not
+ * those of the caps' picture, rows that fill them are the only ones that make sense. */
 static gboolean is_in_memories(const struct gst_tdl_import_request *request)
 {
     const GstVideoInfo *info = &request->video->info;
-    gsize first = 0, row = 0;
+    gsize first = 0, row = 0, left = gst_buffer_get_size(request->buffer);
 
     if (gst_buffer_get_video_meta(request->buffer) || request->planes < 2 ||
-        gst_buffer_n_memory(request->buffer) != request->planes ||
-        gst_buffer_get_size(request->buffer) == GST_VIDEO_INFO_SIZE(info))
+        gst_buffer_n_memory(request->buffer) < request->planes || left == GST_VIDEO_INFO_SIZE(info))
         return FALSE;
     for (guint p = 0; p < request->planes; p++) {
-        gsize stride = stride_of_memory(info, gst_buffer_peek_memory(request->buffer, p), p);
+        GstMemory *memory = gst_buffer_peek_memory(request->buffer, p);
+        gsize stride = stride_of_memory(info, memory, p);
         gsize of_plane = gst_tdl_geometry_plane_row(info->finfo, p, GST_VIDEO_INFO_WIDTH(info));
 
         first = p ? first : stride;
         row = p ? row : of_plane;
         if (!stride || stride * row != first * of_plane) /* all are padded alike */
             return FALSE;
+        left -= memory->size;
     }
-    return TRUE;
+    return left == 0;
 }
 
 /* Where the plane begins in the buffer, and its stride. */

@@ -30,11 +30,13 @@ static const struct camera {
     gsize front;        /* bytes in front of the pixels */
     gboolean meta;      /* a GstVideoMeta tells the layout */
     gint left, top;     /* with `coded`: where the picture lies in it, px */
+    gboolean empty;     /* one memory more, with nothing in it */
     gint coded[2];      /* the size in the meta, of which a crop is the picture; 0: that */
 } cameras[] = {
     { "libcamerasrc 0.4, padded rows", "NV12", 70, 46, 64, .split = SHARED },
     { "libcamerasrc 0.4, three planes", "I420", 70, 46, 128, .split = SHARED, .front = PAGE },
     { "libcamerasrc 0.4, tight rows", "NV12", 70, 46, 2, .split = SHARED },
+    { "libcamerasrc 0.4, its virtual camera", "NV12", 322, 182, 2, .split = SHARED, .empty = TRUE },
     { "libcamerasrc 0.4, as GStreamer has them", "NV12", 64, 48, 64, .split = SHARED },
     { "libcamerasrc 0.5", "NV12", 70, 46, 64, .split = SHARED, .meta = TRUE },
     { "libcamerasrc 0.5, YUYV", "YUY2", 70, 46, 128, .meta = TRUE },
@@ -156,6 +158,8 @@ static GstBuffer *buffer_new(const struct camera *camera)
                         : memory_new(dup(fd), camera->front + offsets[p], layout.size[p]));
     if (camera->split == ONE)
         gst_buffer_append_memory(buffer, memory_new(dup(fd), 0, camera->front + total));
+    if (camera->empty)
+        gst_buffer_append_memory(buffer, memory_new(dup(fd), total, 0));
     if (fd >= 0)
         close(fd);
     if (camera->meta)

@@ -47,14 +47,14 @@ long_sanitized+='|person-cpu-(square-.*|.*-intermediates)|element-(begin|faults)
 
 # What depends on a device's limits.
 profiled_every_day='engine-(tensor|dispatch|memory|ops-vision)|frame-(from|tensor|mask)-gpu|person-square-network'
-profiled_by_night='engine-(tensor|dispatch|ops.*|memory|context|fused|conv|external|queues|rent|resize|storage|weights|webnn)|frame-.*-gpu|person-.*-network|onnx-(attention|light)|element-(stream|formats|pictures|inputs)|zero-copy'
+profiled_by_night='engine-(tensor|dispatch|ops.*|memory|context|fused|conv|external|queues|rent|resize|storage|weights|webnn)|frame-.*-gpu|person-.*-network|onnx-(attention|light)|element-(stream|formats|pictures|inputs|offered)|zero-copy'
 profiles_every_day=(least)
 profiles_by_night=(least v3dv panvk turnip powervr radv anv nvk honeykrisp)
 
 raced=(engine-{async,compile,context,tensor,dispatch,strangers,waits}
     engine-cpu-{async,dispatch,frames,graph,scenarios})
 machine=(witness engine machine) # the longest first
-machine_by_night=(camera life gl desktop loopback display)
+machine_by_night=(camera libcamera life gl desktop loopback display)
 
 # Ways to build that no other part has: a name, and what meson is told, behind the
 # environment's CC.

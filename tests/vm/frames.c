@@ -49,21 +49,41 @@ static gint first_component(const GstVideoInfo *info, guint plane)
     return 0;
 }
 
+/* Of planes in memories of their own, of another size than the caps' picture, and without a
+ * meta: where plane `p` begins, and its stride. */
+static gboolean own_rows(GstBuffer *buffer, const GstVideoInfo *info, guint p, gsize *out_offset,
+                         gint *out_stride)
+{
+    if (gst_buffer_get_video_meta(buffer) ||
+        gst_buffer_n_memory(buffer) < GST_VIDEO_INFO_N_PLANES(info) ||
+        gst_buffer_get_size(buffer) == GST_VIDEO_INFO_SIZE(info))
+        return FALSE;
+    *out_offset = 0;
+    for (guint i = 0; i < p; i++)
+        *out_offset += gst_buffer_peek_memory(buffer, i)->size;
+    *out_stride = (gint)(gst_buffer_peek_memory(buffer, p)->size /
+                         (gsize)GST_VIDEO_INFO_COMP_HEIGHT(info, first_component(info, p)));
+    return TRUE;
+}
+
 /* Not gst_video_frame_map(): what that believes of DMA_DRM formats differs
  * between releases, and here GstVideoMeta's offsets and strides are tested. */
 GstBuffer *frames_copy(GstBuffer *buffer, const GstVideoInfo *info)
 {
     GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
     GstBuffer *copy = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);
+    /* Mapping several memories puts one of the CPU's in their place: not in the frame. */
+    GstBuffer *view = gst_buffer_copy_region(buffer, GST_BUFFER_COPY_MEMORY, 0, -1);
     GstMapInfo from, to;
 
-    if (!gst_buffer_map(buffer, &from, GST_MAP_READ) || !gst_buffer_map(copy, &to, GST_MAP_WRITE))
+    if (!gst_buffer_map(view, &from, GST_MAP_READ) || !gst_buffer_map(copy, &to, GST_MAP_WRITE))
         frames_check(FALSE, "a frame cannot be mapped");
     memset(to.data, 0, to.size);
     for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(info); p++) {
         gint c = first_component(info, p);
         gsize offset = meta ? meta->offset[p] : GST_VIDEO_INFO_PLANE_OFFSET(info, p);
         gint stride = meta ? meta->stride[p] : GST_VIDEO_INFO_PLANE_STRIDE(info, p);
+        own_rows(buffer, info, p, &offset, &stride);
         gsize row =
             (gsize)GST_VIDEO_INFO_COMP_WIDTH(info, c) * GST_VIDEO_INFO_COMP_PSTRIDE(info, c);
 
@@ -73,7 +93,8 @@ GstBuffer *frames_copy(GstBuffer *buffer, const GstVideoInfo *info)
                    from.data + offset + (gsize)y * stride, row);
     }
     gst_buffer_unmap(copy, &to);
-    gst_buffer_unmap(buffer, &from);
+    gst_buffer_unmap(view, &from);
+    gst_buffer_unref(view);
     gst_buffer_copy_into(copy, buffer, GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
     return copy;
 }

@@ -12,7 +12,7 @@ vm=/vm
 packages=(
     "${TDL_PACKAGES[@]}" libgstreamer-plugins-bad1.0-0
     gstreamer1.0-gl v4l-utils weston strace kmod xz-utils make
-    pipewire wireplumber gstreamer1.0-pipewire dbus-daemon
+    pipewire wireplumber gstreamer1.0-pipewire dbus-daemon gstreamer1.0-libcamera
 )
 # Of these a few files are enough: with all that they depend on (OpenCV, VTK, GDAL)
 # there would be three packages for every two.
