@@ -22,6 +22,7 @@ PAGES = [
     ("README.md", "index.html", "Start"),
     ("doc/building.md", "building.html", "Building and tests"),
     ("doc/recipes.md", "recipes.html", "Recipes"),
+    ("doc/cameras.md", "cameras.html", "Cameras"),
     ("doc/window.md", "window.html", "The demo window"),
     ("doc/element.md", "element.html", "The element"),
     ("doc/properties.md", "properties.html", "All properties"),
