@@ -6,8 +6,17 @@ fetch_package=$(dirname "${BASH_SOURCE[0]}")/npm-package.py
 names=$(sed -n 's/^\[\(.*\)\]$/\1/p' "$table" | tr '\n' ' ')
 names=${names% }
 
-# of NAME KEY : what the table says.
-of() { sed -n "/^\[$1\]\$/,/^\[/{s/^$2=//;T;p;q}" "$table"; }
+# own NAME KEY : the value that the group NAME of the table has itself.
+own() { sed -n "/^\[$1\]\$/,/^\[/{s/^$2=//;T;p;q}" "$table"; }
+
+# of NAME KEY : the value, which may be that of the group that NAME is like.
+of() {
+    local value like
+    value=$(own "$1" "$2")
+    [ -n "$value" ] || like=$(own "$1" like)
+    [ -z "${like:-}" ] || value=$(of "$like" "$2")
+    printf '%s\n' "$value"
+}
 
 # about NAME : what is known of it, into package, version, integrity, licence, what and
 # sums, the digests of its files.
