@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "heuristics.h"
 
-enum kind { SOFTWARE, INTEGRATED, NVIDIA, AMD, OTHER };
+enum kind {
+    SOFTWARE,
+    INTEGRATED,
+    INTEGRATED_GCN,
+    INTEGRATED_RDNA,
+    V3D,
+    NVIDIA,
+    GCN,
+    RDNA,
+    OTHER,
+};
+
+/* 256 registers a lane and 64 KiB in four SIMDs: four subgroups on each at least. */
+#define OF_GCN .read_ahead = 4, .registers = 64, .shared_each = 64
+/* Twice of both for a subgroup, and spilled where one takes all. */
+#define OF_RDNA .read_ahead = 8, .registers = 128
 
 #define ANY_GPU                                                                                    \
     .few_dispatches = true, .busy_teams = 32768, .busy_alone = 32768, .team = 256,                 \
@@ -12,6 +27,12 @@ enum kind { SOFTWARE, INTEGRATED, NVIDIA, AMD, OTHER };
                    .direct_looped = 0.5,                                                           \
                    .grouped = 0.03,                                                                \
                    .matmul = 0.3}
+
+/* clang-format off */
+#define INTEGRATED_SPEED {800, 50, 3000, 16}
+#define V3D_SPEED {16, 4, 100000, 4}
+#define AMD_SPEED {10000, 1000, 2500, 64}
+/* clang-format on */
 
 static const struct tdl_heuristics heuristics[] = {
     [SOFTWARE] = {.few_invocations = true,
@@ -30,26 +51,76 @@ static const struct tdl_heuristics heuristics[] = {
                                  .gemm = 0.1,
                                  .cooperative = 0.01,
                                  .matmul = 0.1}},
-    [INTEGRATED] = {ANY_GPU, .read_ahead = 8, .speed = {800, 50, 3000, 16}},
+    [INTEGRATED] = {ANY_GPU, .read_ahead = 8, .speed = INTEGRATED_SPEED},
+    [INTEGRATED_GCN] = {ANY_GPU, OF_GCN, .speed = INTEGRATED_SPEED},
+    [INTEGRATED_RDNA] = {ANY_GPU, OF_RDNA, .speed = INTEGRATED_SPEED},
+    /* Registers of one of four threads of a processor. */
+    [V3D] = {ANY_GPU, .read_ahead = 1, .registers = 32, .shared_each = 64, .speed = V3D_SPEED},
     [NVIDIA] = {ANY_GPU, .read_ahead = 32, .speed = {20000, 2000, 2000, 128, 110},
                 .efficiency.cooperative = 4.2},
-    [AMD] = {ANY_GPU, .read_ahead = 8, .speed = {10000, 1000, 2500, 64}},
+    [GCN] = {ANY_GPU, OF_GCN, .speed = AMD_SPEED},
+    [RDNA] = {ANY_GPU, OF_RDNA, .speed = AMD_SPEED},
     [OTHER] = {ANY_GPU, .read_ahead = 8, .speed = {5000, 400, 3000, 32}},
 };
 
+/* GCN has subgroups of 64 alone, RDNA those of 32, too. */
+static enum kind kind_of_amd(const struct tdl_device_info *device)
+{
+    const bool integrated = device->type == TDL_DEVICE_INTEGRATED_GPU;
+    if (device->least_subgroup_size == 64)
+        return integrated ? INTEGRATED_GCN : GCN;
+    return integrated ? INTEGRATED_RDNA : RDNA;
+}
+
 static enum kind kind_of(const struct tdl_device_info *device)
 {
-    enum { VENDOR_NVIDIA = 0x10de, VENDOR_AMD = 0x1002 };
+    enum { VENDOR_NVIDIA = 0x10de, VENDOR_AMD = 0x1002, VENDOR_BROADCOM = 0x14e4 };
     if (device->type == TDL_DEVICE_SOFTWARE)
         return SOFTWARE;
+    if (device->vendor_id == VENDOR_AMD)
+        return kind_of_amd(device);
+    if (device->vendor_id == VENDOR_BROADCOM)
+        return V3D;
     if (device->type == TDL_DEVICE_INTEGRATED_GPU)
         return INTEGRATED;
-    if (device->vendor_id == VENDOR_NVIDIA)
-        return NVIDIA;
-    return device->vendor_id == VENDOR_AMD ? AMD : OTHER;
+    return device->vendor_id == VENDOR_NVIDIA ? NVIDIA : OTHER;
 }
 
 const struct tdl_heuristics *tdl_heuristics_of(const struct tdl_device_info *device)
 {
     return &heuristics[kind_of(device)];
+}
+
+bool tdl_fits_registers(const struct tdl_device_info *device, uint32_t values)
+{
+    const uint32_t most = tdl_heuristics_of(device)->registers;
+    return !most || values <= most;
+}
+
+double tdl_crowding(const struct tdl_device_info *device, uint32_t values)
+{
+    enum { SPILLING = 4 };
+    return tdl_fits_registers(device, values)
+               ? 1
+               : SPILLING * (double)values / tdl_heuristics_of(device)->registers;
+}
+
+uint32_t tdl_most_sums(const struct tdl_device_info *device)
+{
+    const uint32_t registers = tdl_heuristics_of(device)->registers;
+    return registers ? TDL_MAX(1, registers / 16) : UINT32_MAX;
+}
+
+uint32_t tdl_shared_room(const struct tdl_device_info *device, uint32_t invocations)
+{
+    const uint32_t each = tdl_heuristics_of(device)->shared_each;
+    return each ? TDL_MIN(device->max_shared_memory, each * invocations)
+                : device->max_shared_memory;
+}
+
+bool tdl_more_share(const struct tdl_device_info *device, uint32_t invocations)
+{
+    enum { MOST = 1024 };
+    return invocations * 2 <= TDL_MIN(MOST, device->max_workgroup_invocations) &&
+           tdl_shared_room(device, invocations) < device->max_shared_memory;
 }

@@ -26,6 +26,10 @@ struct tdl_heuristics {
     /* Packs that an invocation may read before it needs them. Each takes four registers,
      * and where these are few, invocations at work at once hide the wait better. */
     uint32_t read_ahead;
+    /* Values of 32 bits that an invocation may hold, and bytes of shared memory for each
+     * invocation of a workgroup, where more leave too few at work at once or are spilled.
+     * 0: whatever the largest tiles take. */
+    uint32_t registers, shared_each;
     /* It compiles where it executes, on the one thread that serves a queue. */
     bool compiles_in_queue;
     /* Its clocks fall while it has nothing to do. */
@@ -46,5 +50,17 @@ struct tdl_heuristics {
 
 /* A row of the table: nothing to free. */
 const struct tdl_heuristics *tdl_heuristics_of(const struct tdl_device_info *device);
+
+/* Does an invocation that holds so many values of 32 bits leave room for others? */
+bool tdl_fits_registers(const struct tdl_device_info *device, uint32_t values);
+/* How much longer it takes, as a guess: 1 where it does. */
+double tdl_crowding(const struct tdl_device_info *device, uint32_t values);
+/* Packs that an invocation may sum at once: they take a quarter of its registers. */
+uint32_t tdl_most_sums(const struct tdl_device_info *device);
+/* Bytes of shared memory that a workgroup of so many invocations takes at best: at most what
+ * the device allows. */
+uint32_t tdl_shared_room(const struct tdl_device_info *device, uint32_t invocations);
+/* May twice as many invocations of a workgroup have more of it, so that they share its work? */
+bool tdl_more_share(const struct tdl_device_info *device, uint32_t invocations);
 
 #endif

@@ -12,6 +12,7 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 14) const uint ACTIVATION = 0;
 layout(constant_id = 15) const uint RESIDUAL = 0;
 layout(constant_id = 16) const uint LAST_CHANNELS = 4;
+layout(constant_id = 17) const uint APART = 0; // a workgroup makes one row of its tiles
 
 layout(std430, set = 0, binding = 1) readonly buffer Bias { vec4 bias[]; };
 layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
@@ -35,6 +36,50 @@ void transform(const vec4 m[6], out vec4 y[4])
     }
 }
 
+// Of Aᵀ, as in conv2d_winograd_input.comp.
+float part_of(uint row, uint j)
+{
+    const float two[8] = float[8](1.0, 1.0, 1.0, 0.0, 0.0, 1.0, -1.0, -1.0);
+    const float four[24] =
+        float[24](1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, -1.0, 2.0, -2.0, 0.0,
+                  0.0, 1.0, 1.0, 4.0, 4.0, 0.0, 0.0, 1.0, -1.0, 8.0, -8.0, 1.0);
+    float part = 0.0;
+    [[unroll]] for (uint r = 0; r < M; r++)
+        if (r == row)
+            part = M == 2 ? two[r * 4 + j] : four[r * 6 + j];
+    return part;
+}
+
+// A row of the outputs of a tile whose values begin at x[first].
+void make_row(uint row, uint first, out vec4 y[4])
+{
+    const uint A = M + 2;
+    vec4 m[6];
+    [[unroll]] for (uint i = 0; i < 6; i++)
+        m[i] = vec4(0.0);
+    [[unroll]] for (uint j = 0; j < A; j++) {
+        float part = part_of(row, j);
+        [[unroll]] for (uint i = 0; i < A; i++)
+            m[i] = fma(vec4(part), x[first + (j * A + i) * PACKS * TILES], m[i]);
+    }
+    transform(m, y);
+}
+
+// One row of a tile, whose first pixel is `at`.
+void write_row(uvec2 at, uint plane, uint pack_index, vec4 y[4])
+{
+    [[unroll]] for (uint i = 0; i < M; i++) {
+        if (at.x + i >= OUT_W || at.y >= OUT_H)
+            continue;
+        uint o = (plane * OUT_H + at.y) * OUT_W + at.x + i;
+        vec4 v = filled_up(activate(ACTIVATION, y[i] + bias[pack_index]), pack_index == PACKS - 1,
+                           LAST_CHANNELS);
+        if (RESIDUAL != 0)
+            v += unpack(residual[o]);
+        result[o] = pack(v);
+    }
+}
+
 void main()
 {
     const uint A = M + 2;
@@ -42,6 +87,15 @@ void main()
     uint tile = min(gl_GlobalInvocationID.x, TILES - 1), pack_index = gl_WorkGroupID.y;
     uint image = tile / (TILES_W * TILES_H), inner = tile % (TILES_W * TILES_H);
     uvec2 corner = uvec2(inner % TILES_W, inner / TILES_W) * M;
+    uint plane = image * PACKS + pack_index;
+    if (APART != 0) {
+        uint row = gl_WorkGroupID.z;
+        vec4 y[4];
+        make_row(row, pack_index * TILES + tile, y);
+        if (used)
+            write_row(corner + uvec2(0, row), plane, pack_index, y);
+        return;
+    }
     vec4 t[24]; // columns transformed
     [[unroll]] for (uint i = 0; i < A; i++) {
         vec4 m[6], y[4];
@@ -53,22 +107,12 @@ void main()
         [[unroll]] for (uint j = 0; j < M; j++)
             t[j * 6 + i] = y[j];
     }
-    vec4 add = bias[pack_index];
     [[unroll]] for (uint j = 0; j < M; j++) {
         vec4 m[6], y[4];
         [[unroll]] for (uint i = 0; i < 6; i++)
             m[i] = i < A ? t[j * 6 + i] : vec4(0.0);
         transform(m, y);
-        [[unroll]] for (uint i = 0; i < M; i++) {
-            uvec2 at = corner + uvec2(i, j);
-            if (!used || at.x >= OUT_W || at.y >= OUT_H)
-                continue;
-            uint o = ((image * PACKS + pack_index) * OUT_H + at.y) * OUT_W + at.x;
-            vec4 v = filled_up(activate(ACTIVATION, y[i] + add), pack_index == PACKS - 1,
-                               LAST_CHANNELS);
-            if (RESIDUAL != 0)
-                v += unpack(residual[o]);
-            result[o] = pack(v);
-        }
+        if (used)
+            write_row(corner + uvec2(0, j), plane, pack_index, y);
     }
 }

@@ -88,6 +88,12 @@ uint64_t tdl_bottleneck_groups(const struct tdl_node *n)
     return tiles_of(&t, &l);
 }
 
+/* Packs of the end that each invocation sums. */
+static uint32_t sums_of(const struct tile *t, const struct layer *l)
+{
+    return TDL_DIV_UP(t->w * t->h * l->end, t->local);
+}
+
 /* All of the middle at once, if it fits. */
 static struct tile choose_tile(const struct tdl_device_info *device, const struct layer *l)
 {
@@ -100,6 +106,13 @@ static struct tile choose_tile(const struct tdl_device_info *device, const struc
     if ((span_of(&t, l) * l->middle > 512 || (alone && l->gate.gate_packs)) &&
         device->max_workgroup_invocations >= 256)
         t.local = 256;
+    /* Where a large workgroup's memory leaves no room for others, more share its work. */
+    while ((shared_bytes(&t, l) > tdl_shared_room(device, t.local) ||
+            sums_of(&t, l) > tdl_most_sums(device)) &&
+           tdl_more_share(device, t.local))
+        t.local *= 2;
+    while (sums_of(&t, l) > tdl_most_sums(device) && t.w * t.h > 1)
+        *(t.w > t.h ? &t.w : &t.h) /= 2;
     while (shared_bytes(&t, l) > device->max_shared_memory) {
         if (t.chunk > 1)
             for (t.chunk--; l->middle % t.chunk; t.chunk--)

@@ -77,16 +77,21 @@ static struct tile tile_of_many(const struct layer *l)
 
 static struct tile choose_tile(const struct tdl_device_info *device, const struct layer *l)
 {
-    const bool few = tdl_heuristics_of(device)->few_invocations;
-    struct tile t = few ? tile_of_few(l) : tile_of_many(l);
+    const struct tdl_heuristics *heuristics = tdl_heuristics_of(device);
+    struct tile t = heuristics->few_invocations ? tile_of_few(l) : tile_of_many(l);
+    t.ahead = TDL_MIN(t.ahead, TDL_MAX(1, heuristics->read_ahead));
     t.local = TDL_MIN(t.local, device->max_workgroup_invocations);
-    const uint32_t most = t.group;
+    const uint32_t most = TDL_MIN(t.group, tdl_most_sums(device));
     t.group = 1;
     while (shared_bytes(t, l) > device->max_shared_memory && (t.w > 1 || t.h > 1))
         *(t.w > t.h ? &t.w : &t.h) /= 2;
+    while (shared_bytes(t, l) > tdl_shared_room(device, t.local) &&
+           tdl_more_share(device, t.local) && t.local * 2 <= span_of(t, l))
+        t.local *= 2;
     for (uint32_t group = most; group > 1; group--) {
         struct tile wider = {t.w, t.h, group, t.local, t.ahead};
-        if (tdl_packs(l->out.c) % group == 0 && shared_bytes(wider, l) <= device->max_shared_memory)
+        if (tdl_packs(l->out.c) % group == 0 &&
+            shared_bytes(wider, l) <= tdl_shared_room(device, t.local))
             return wider;
     }
     return t;

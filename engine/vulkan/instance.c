@@ -261,6 +261,8 @@ void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *info
     bool has_drm = tdl_extensions_have(&extensions, VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME);
     bool has_timeline = plain.apiVersion >= VK_API_VERSION_1_2 ||
                         tdl_extensions_have(&extensions, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
+    bool has_sizes = plain.apiVersion >= VK_API_VERSION_1_3 ||
+                     tdl_extensions_have(&extensions, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
 
     VkPhysicalDeviceDrmPropertiesEXT drm = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRM_PROPERTIES_EXT};
@@ -270,8 +272,11 @@ void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *info
     VkPhysicalDeviceSubgroupProperties subgroup = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
         .pNext = has_driver ? (void *)&driver : driver.pNext};
+    VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES,
+        .pNext = &subgroup};
     VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
-                                       .pNext = &subgroup};
+                                       .pNext = has_sizes ? (void *)&sizes : sizes.pNext};
     VkPhysicalDeviceProperties2 properties = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
@@ -298,6 +303,7 @@ void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *info
     info->device_id = plain.deviceID;
     info->api_version = plain.apiVersion;
     info->subgroup_size = subgroup.subgroupSize;
+    info->least_subgroup_size = sizes.minSubgroupSize;
     info->max_workgroup_invocations = plain.limits.maxComputeWorkGroupInvocations;
     info->max_shared_memory = plain.limits.maxComputeSharedMemorySize;
     info->max_buffer_bytes = plain.limits.maxStorageBufferRange;

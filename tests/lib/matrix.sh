@@ -49,7 +49,7 @@ long_sanitized+='|person-cpu-(square-.*|.*-intermediates)|element-(begin|faults)
 profiled_every_day='engine-(tensor|dispatch|memory|ops-vision)|frame-(from|tensor|mask)-gpu|person-square-network'
 profiled_by_night='engine-(tensor|dispatch|ops.*|memory|context|fused|conv|external|queues|rent|resize|storage|weights|webnn)|frame-.*-gpu|person-.*-network|onnx-(attention|light)|element-(stream|formats|pictures|inputs|offered)|zero-copy'
 profiles_every_day=(least)
-profiles_by_night=(least v3dv panvk turnip powervr radv anv nvk honeykrisp)
+profiles_by_night=(least v3dv panvk turnip powervr radv radv-gcn anv nvk honeykrisp)
 
 raced=(engine-{async,compile,context,tensor,dispatch,strangers,waits}
     engine-cpu-{async,dispatch,frames,graph,scenarios})

@@ -1,27 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What AMD's compiler in Mesa (RADV) makes of the kernels, without a card.
+"""What the compilers of Mesa's drivers make of the kernels, without the hardware.
 
 compilers.py [--table] BUILD MODELS [CHIP...]
 
-RADV compiles for the chip that RADV_FORCE_FAMILY names, and a layer answers the rest
-(tests/profiles/compile_only.c). Compiled is what the person models take in both precisions,
+RADV compiles for a chip that its environment names. The others believe that they have hardware
+with Mesa's shims, which tests/profiles/mesa.sh builds into BUILD/mesa. A layer answers the
+rest (tests/profiles/compile_only.c). Compiled is what the person models take in both precisions,
 frames in every mode, and an operator of each kind that tdl-bench has; with MODELS/rvm.json
-matting, too. Prints lines for tests/run.sh: a kernel that was refused or that spills
-registers fails, and so do ones of which too few run beside each other.
+matting, too, and with python3-onnx pieces of networks that segment and that attend. Prints lines
+for tests/run.sh: a kernel that was refused or that spills registers fails, and so do ones of
+which too few run beside each other, unless KNOWN has it.
 """
+import glob
+import json
 import os
 import subprocess
 import sys
 import tempfile
 
-# Subgroups that a SIMD holds at least. GCN has registers for ten, and our widest tiles
-# leave it one; RDNA has them for sixteen or twenty.
-CHIPS = {"POLARIS10": 1, "VEGA10": 1, "NAVI10": 4, "NAVI21": 4, "GFX1100": 4}
-# Registers that Mesa 22.3 spills, where it could do without: more would be ours.
-SPILLED = {("GFX1100", "conv2d_winograd_input_f16"): 34,
-           ("GFX1100", "conv2d_winograd_input_f32"): 34}
-DRIVER = "/usr/share/vulkan/icd.d/radeon_icd.%s.json" % os.uname().machine
+DEBIAN = "/usr/share/vulkan/icd.d/%s_icd.{}.json".format(os.uname().machine)
 MODES = ("mask", "overlay", "blur", "replace", "alpha")
 FORMATS = ("NV12", "RGBA")
 OPERATORS = ("conv2d", "conv_transpose2d", "average_pool2d", "max_pool2d", "global_average_pool",
@@ -29,7 +27,65 @@ OPERATORS = ("conv2d", "conv_transpose2d", "average_pool2d", "max_pool2d", "glob
              "depth_to_space", "concat", "add", "mul", "matmul", "gemm", "relu", "hard_swish")
 
 
-def runs(models):
+class Driver:
+    """A driver, its chips, and how it counts."""
+
+    def __init__(self, name, chips, least, columns, *, debian=None, built=None, shim=None,
+                 choose=None):
+        self.name, self.chips, self.least, self.columns = name, chips, least, columns
+        self.debian, self.built, self.shim = debian, built, shim
+        self.choose = choose
+
+    def missing(self, mesa):
+        """What has to be there and is not, or None."""
+        wanted = [DEBIAN % self.debian] if self.debian else [f"{mesa}/src/{self.built}"]
+        wanted += [f"{mesa}/src/{self.shim}"] if self.shim else []
+        return next((w for w in wanted if not os.path.exists(w)), None)
+
+    def environment(self, mesa, chip, folder):
+        """Variables with which a program meets that chip."""
+        icd = DEBIAN % self.debian if self.debian else f"{folder}/{self.name}.json"
+        if self.built:
+            with open(icd, "w", encoding="utf-8") as f:
+                json.dump({"file_format_version": "1.0.0",
+                           "ICD": {"library_path": f"{mesa}/src/{self.built}",
+                                   "api_version": "1.3.230"}}, f)
+        result = {"VK_DRIVER_FILES": icd}
+        if self.choose:
+            result[self.choose] = chip
+        if self.shim:
+            result["LD_PRELOAD"] = f"{mesa}/src/{self.shim}"
+        return result
+
+
+# Columns: registers, what was spilled of them, bytes of shared memory, and how many subgroups
+# run beside each other on a processor, as far as the driver says; 0 where it does not.
+DRIVERS = (
+    Driver("RADV", ("POLARIS10", "VEGA10", "NAVI10", "NAVI21", "GFX1100"), 4,
+           lambda k: (k["VGPRs"], k["Spilled VGPRs"] + k["Spilled SGPRs"], k["LDS size"],
+                      k["Subgroups per SIMD"]),
+           debian="radeon", choose="RADV_FORCE_FAMILY"),
+    Driver("ANV", ("skl", "icl", "tgl", "dg2"), 0,
+           lambda k: (0, k["Spill Count"], k["Workgroup Memory Size"], 0),
+           debian="intel", choose="INTEL_STUB_GPU_PLATFORM",
+           shim="intel/tools/libintel_noop_drm_shim.so"),
+    Driver("V3DV", ("V3D 4.2",), 2,
+           # Of each value, which 16 lanes have; with what lies in arrays that are not unrolled.
+           lambda k: (0, k["Spill Size"] // 64, 0, k["Thread Count"]),
+           built="broadcom/vulkan/libvulkan_broadcom.so",
+           shim="broadcom/drm-shim/libv3d_noop_drm_shim.so"),
+    Driver("turnip", ("630", "660"), 2,
+           lambda k: (4 * k["Registers used"], k["STP Count"] + k["LDP Count"], 0,
+                      k["Max Waves Per Core"]),
+           built="freedreno/vulkan/libvulkan_freedreno.so", choose="FD_GPU_ID",
+           shim="freedreno/drm-shim/libfreedreno_noop_drm_shim.so"),
+)
+# What was seen with Mesa 22.3 and is past the bounds: spilled, and beside each other. More
+# spilled, or fewer beside each other, would be new.
+KNOWN = {}
+
+
+def runs(models, folder):
     """Arguments of tdl-bench, for each thing that is compiled."""
     for name in ("selfie_segmentation", "selfie_segmentation_landscape"):
         for precision in ("fp32", "fp16"):
@@ -44,64 +100,90 @@ def runs(models):
         size = ["--input-size", "512x288", "--number", "downsample_ratio=1"]
         for precision in ("fp32", "fp16"):
             yield ["--precision", precision, *size, f"{models}/rvm.json"]
+    for path in sorted(glob.glob(f"{folder}/*.onnx")):
+        yield [path]
 
 
-def compile_all(build, models, chip, folder):
+def make_pieces(folder):
+    """Networks in ONNX, where there is what writes them."""
+    script = os.path.join(os.path.dirname(__file__), "..", "models", "patterns.py")
+    subprocess.run([sys.executable, script, folder], capture_output=True, check=False)
+
+
+def has_fp16(build, env):
+    """Whether the device stores float16."""
+    told = subprocess.run([f"{build}/engine/tools/tdl-info"], env=env, capture_output=True,
+                          text=True, check=False).stdout
+    return "fp16 storage         yes" in told
+
+
+def compile_all(driver, chip, build, models, folder):
     """The statistics of all pipelines, and what was refused."""
     statistics = f"{folder}/{chip}"
     layers = "VK_LAYER_KHRONOS_validation:VK_LAYER_TDL_profile"
-    env = dict(os.environ, VK_DRIVER_FILES=DRIVER, RADV_FORCE_FAMILY=chip, TDL_DEVICE="vulkan",
-               TDL_PROFILE="compile-only", TDL_PROFILE_STATISTICS=statistics, TDL_VALIDATION="1",
-               VK_INSTANCE_LAYERS=layers, VK_ADD_LAYER_PATH=f"{build}/tests/profiles",
-               XDG_CACHE_HOME=f"{folder}/cache-{chip}")
-    refused = []
-    for arguments in runs(models):
+    env = dict(os.environ, TDL_DEVICE="vulkan", TDL_PROFILE="compile-only",
+               TDL_PROFILE_STATISTICS=statistics, TDL_VALIDATION="1", VK_INSTANCE_LAYERS=layers,
+               VK_ADD_LAYER_PATH=f"{build}/tests/profiles", XDG_CACHE_HOME=f"{folder}/cache-{chip}",
+               **driver.environment(f"{build}/mesa/build", chip, folder))
+    refused, halves = [], has_fp16(build, env)
+    for arguments in runs(models, folder):
+        if "fp16" in arguments and not halves:
+            continue
         command = [f"{build}/engine/tools/tdl-bench", "--warmup", "0", "--iterations", "1"]
         done = subprocess.run(command + arguments, env=env, capture_output=True, text=True,
                               check=False)
         if done.returncode:
-            refused.append(f"{' '.join(arguments)}: {done.stderr.strip()[-300:]}")
+            said = [s for s in done.stderr.splitlines() if "tdl-bench: " in s][-1:]
+            refused.append(f"{' '.join(arguments)}: status {done.returncode}: {' '.join(said)}")
     rows = {}
     open(statistics, "a", encoding="utf-8").close()
     with open(statistics, encoding="utf-8") as f:
         for line in f:
             name, *pairs = line.rstrip("\n").split("\t")
-            values = dict(pair.split("=") for pair in pairs)
-            rows.setdefault(name, []).append(
-                {key: int(float(value)) for key, value in values.items()})
+            values = {key: int(float(value)) for key, value in (p.split("=") for p in pairs)}
+            rows.setdefault(name, []).append(driver.columns(values))
     return rows, refused
 
 
 def worst(kinds):
-    """Of a kernel's pipelines: registers, spills, bytes of LDS, subgroups a SIMD."""
-    return (max(k["VGPRs"] for k in kinds),
-            max(k["Spilled VGPRs"] + k["Spilled SGPRs"] for k in kinds),
-            max(k["LDS size"] for k in kinds), min(k["Subgroups per SIMD"] for k in kinds))
+    """Of a kernel's pipelines: registers, spills, shared memory, beside each other."""
+    registers, spills, shared, beside = zip(*kinds)
+    return max(registers), max(spills), max(shared), min(beside)
+
+
+def judge(driver, chip, rows, refused, table):
+    """Print what was found."""
+    pipelines = sum(map(len, rows.values()))
+    print(f"{'FAILED' if refused or len(rows) < 20 else 'ok'} {driver.name}, {chip}: {pipelines} "
+          f"pipelines of {len(rows)} kernels compiled")
+    for what in refused:
+        print(f"| {what}")
+    for name, kinds in sorted(rows.items()):
+        registers, spills, shared, beside = worst(kinds)
+        if table:
+            print(f"| {name:36} {len(kinds):4} {registers:4} registers {spills:4} spilled "
+                  f"{shared:6} bytes shared {beside:3} beside each other")
+        most, least = KNOWN.get((driver.name, name), (0, driver.least))
+        if spills > most:
+            print(f"FAILED {driver.name}, {chip}, {name}: {spills} registers spilled")
+        if beside < least:
+            print(f"FAILED {driver.name}, {chip}, {name}: only {beside} beside each other")
 
 
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--table"]
     build, models, *chips = arguments
-    if not os.path.exists(DRIVER):
-        print("FAILED compilers: Debian package mesa-vulkan-drivers is missing")
-        return
     with tempfile.TemporaryDirectory() as folder:
-        for chip in chips or CHIPS:
-            rows, refused = compile_all(build, models, chip, folder)
-            pipelines = sum(map(len, rows.values()))
-            print(f"{'FAILED' if refused or len(rows) < 20 else 'ok'} {chip}: {pipelines} "
-                  f"pipelines of {len(rows)} kernels compiled")
-            for what in refused:
-                print(f"| {what}")
-            for name, kinds in sorted(rows.items()):
-                vgprs, spills, lds, subgroups = worst(kinds)
-                if "--table" in sys.argv:
-                    print(f"| {name:36} {len(kinds):4} {vgprs:4} VGPRs {spills:4} spilled "
-                          f"{lds:6} bytes of LDS {subgroups:3} subgroups")
-                if spills > SPILLED.get((chip, name), 0):
-                    print(f"FAILED {chip}, {name}: {spills} registers spilled")
-                if subgroups < CHIPS.get(chip, 4):
-                    print(f"FAILED {chip}, {name}: only {subgroups} subgroups a SIMD")
+        make_pieces(folder)
+        for driver in DRIVERS:
+            wanted = [c for c in driver.chips if not chips or c in chips]
+            missing = driver.missing(f"{build}/mesa/build")
+            if wanted and missing:
+                print(f"skipped {driver.name}'s compiler: there is no {missing}")
+                continue
+            for chip in wanted:
+                judge(driver, chip, *compile_all(driver, chip, build, models, folder),
+                      "--table" in sys.argv)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,11 @@ static const struct profile profiles[] = {
         .memory = PROFILE_MEMORY_SEPARATE,
     },
     {
+        .name = "radv-gcn", /* AMD before 2019, and many of its processors' own GPUs */
+        .device = "Radeon", .type = DISCRETE, .vendor = 0x1002, .subgroup = 64,
+        .least_subgroup = 64, .invocations = 1024, .shared_bytes = 65536, .push_bytes = 256,
+    },
+    {
         .name = "anv", /* Intel */
         .device = "Intel", .type = INTEGRATED, .vendor = 0x8086, .subgroup = 32,
         .invocations = 1024, .shared_bytes = 65536, .push_bytes = 256, .one_queue = true,

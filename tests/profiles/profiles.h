@@ -20,6 +20,7 @@ struct profile {
     VkPhysicalDeviceType type;
     uint32_t vendor;
     uint32_t subgroup;       /* invocations; only shown, kernels run in the driver's own */
+    uint32_t least_subgroup; /* invocations of the smallest subgroup; only shown, too */
     uint32_t invocations;    /* most invocations of a workgroup */
     uint32_t shared_bytes;   /* shared memory of a workgroup */
     uint32_t buffers;        /* storage buffers of a stage */

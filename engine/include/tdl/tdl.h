@@ -183,7 +183,10 @@ struct tdl_device_info {
      *  them from memory (VK_NV_cooperative_matrix2); 0 where cooperative_matrix has none, or
      *  where there is no such workgroup. */
     uint64_t workgroup_matrix;
-    uint64_t reserved[2]; /**< 0: room for later versions */
+    /** Invocations of the smallest subgroup that a kernel may ask for
+     *  (VK_EXT_subgroup_size_control); 0 where the driver does not say. */
+    uint64_t least_subgroup_size;
+    uint64_t reserved[1]; /**< 0: room for later versions */
 };
 
 /**

@@ -27,7 +27,7 @@ static struct tile choose_tile(const struct tdl_conv_geometry *g, const struct t
 {
     uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), taps = tdl_conv_taps(g);
     struct tile t = {
-        .packs = v->v[0] ? v->v[0] : TDL_MIN(out, 4),
+        .packs = v->v[0] ? v->v[0] : TDL_MIN(TDL_MIN(out, 4), tdl_most_sums(g->device)),
         .local = v->v[1] ? v->v[1] : 64,
         .chunk = tdl_conv_divisor(in, 16),
         .unroll = taps * in <= 36,

@@ -35,6 +35,16 @@ static uint64_t shared_bytes(const struct tdl_conv_variant *v)
     return 16 * (uint64_t)s.step * (s.pixels + 4 * s.packs);
 }
 
+/* Values that an invocation holds, as compilers of RADV count them: its sums, both sides
+ * of a step, what is loaded ahead of the next one, and places. */
+static uint32_t registers_of(const struct tdl_conv_variant *v)
+{
+    enum { OTHERS = 16, RIGHT = 4 };
+    const struct shape s = shape_of(v);
+    const uint32_t loads = s.step * (s.pixels + 4 * s.packs) / s.threads;
+    return 4 * (v->v[2] * v->v[3] + v->v[2] + RIGHT + loads) + OTHERS;
+}
+
 bool tdl_conv_gemm_accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
     struct shape s = shape_of(v);
@@ -60,9 +70,10 @@ double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_co
     /* A step waits for what it loads, then for all others of its workgroup. */
     const struct tdl_heuristics *heuristics = tdl_conv_heuristics(g);
     const double steps = TDL_DIV_UP(taps * tdl_packs(g->in.c), s.step);
-    return fmax(
+    const double time = fmax(
         heuristics->speed.dispatch + steps * STEP_LOADS * heuristics->speed.load,
         tdl_conv_time(g, macs / filled, efficiency, bytes, 1, x * y * batches * s.threads / 128.0));
+    return time * tdl_crowding(g->device, registers_of(v));
 }
 
 /* ------------------------------------------------------------------ product */

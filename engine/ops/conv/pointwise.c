@@ -85,6 +85,7 @@ static struct tile choose_tile(const struct tdl_conv_geometry *g, const struct t
     if (!alone && shared.split >= 4 && is_narrow(g))
         return shared;
     uint32_t packs = work >= 1u << 21 ? 4 : work >= 1u << 18 ? 2 : 1;
+    packs = TDL_MIN(packs, tdl_most_sums(g->device));
     return (struct tile){TDL_MIN(out, packs), 1, 64, 32, in <= ahead, 1};
 }
 
@@ -120,7 +121,8 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     if (n->means) /* few workgroups, whose means are read for the mean of all */
         t.local = TDL_MIN(TDL_GATE_PIXELS, g->device->max_workgroup_invocations);
     uint32_t chunk = tdl_conv_divisor(in / t.split, t.chunk);
-    while (chunk > 1 && shared_bytes(&t, chunk, n, &gate) > g->device->max_shared_memory)
+    const uint64_t room = tdl_shared_room(g->device, t.local * t.split);
+    while (chunk > 1 && shared_bytes(&t, chunk, n, &gate) > room)
         chunk = tdl_conv_divisor(in / t.split, chunk - 1);
     uint32_t tile = t.packs, px = t.px, local = t.local;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_pointwise", n, local, t.split, 1);

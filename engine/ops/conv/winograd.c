@@ -120,6 +120,13 @@ static struct tdl_winograd_part transform_of(const struct tdl_conv_geometry *g, 
                              .tiles = tiles_of(g, m));
 }
 
+/* Rows of a tile are made by invocations of their own where one has no room for all. */
+static bool is_apart(const struct tdl_conv_geometry *g, uint32_t m)
+{
+    enum { OTHERS = 32 };
+    return !tdl_fits_registers(g->device, 4 * (m + 2) * (m + 2) + OTHERS);
+}
+
 /* Both transforms have an invocation a tile and pack. */
 static void add_transform(struct tdl_plan *plan, struct tdl_node *n,
                           const struct tdl_conv_geometry *g, uint32_t m, bool output,
@@ -127,13 +134,16 @@ static void add_transform(struct tdl_plan *plan, struct tdl_node *n,
 {
     uint32_t channels = output ? g->out.c : g->in.c, tiles = tiles_of(g, m);
     const struct tdl_winograd_part transform = transform_of(g, m, channels);
+    const bool apart = is_apart(g, m);
+    const uint32_t rows = !apart ? 1 : output ? m : m + 2;
     struct tdl_plan_step *s = tdl_plan_add_step(
         plan, output ? "conv2d_winograd_output" : "conv2d_winograd_input", n, 64, 1, 1);
     if (output) {
         const struct tdl_conv2d_winograd_output_spec spec =
             tdl_conv2d_winograd_output_spec(.winograd = transform, .activation = g->p->activation,
                                             .residual = g->residual,
-                                            .last_channels = tdl_last_channels(channels));
+                                            .last_channels = tdl_last_channels(channels),
+                                            .apart = apart);
         TDL_PLAN_SPECS(s, conv2d_winograd_output, spec);
         const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
         tdl_plan_read(s, 6, scratch);
@@ -146,11 +156,11 @@ static void add_transform(struct tdl_plan *plan, struct tdl_node *n,
             w[o] = bias[o];
     } else {
         TDL_PLAN_SPECS(s, conv2d_winograd_input,
-                       tdl_conv2d_winograd_input_spec(.winograd = transform));
+                       tdl_conv2d_winograd_input_spec(.winograd = transform, .apart = apart));
         tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
         tdl_plan_write(s, 7, scratch);
     }
-    tdl_plan_groups(s, TDL_DIV_UP(tiles, 64), tdl_packs(channels), 1);
+    tdl_plan_groups(s, TDL_DIV_UP(tiles, 64), tdl_packs(channels), rows);
     if (s)
         s->macs = 0;
 }
