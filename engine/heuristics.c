@@ -6,10 +6,12 @@ enum kind {
     INTEGRATED,
     INTEGRATED_GCN,
     INTEGRATED_RDNA,
+    INTEGRATED_INTEL,
     V3D,
     NVIDIA,
     GCN,
     RDNA,
+    INTEL,
     OTHER,
 };
 
@@ -18,9 +20,12 @@ enum kind {
 /* Twice of both for a subgroup, and spilled where one takes all. */
 #define OF_RDNA .read_ahead = 8, .registers = 128
 
-#define ANY_GPU                                                                                    \
-    .few_dispatches = true, .busy_teams = 32768, .busy_alone = 32768, .team = 256,                 \
-    .lone_group = 512, .matrix_side = 16, .dozes = true,                                           \
+/* 128 registers of eight lanes, of which more than these were seen to be spilled. */
+#define OF_INTEL .read_ahead = 8, .registers = 80
+
+#define GPU_SIZES                                                                                  \
+    .busy_teams = 32768, .busy_alone = 32768, .team = 256, .lone_group = 512, .matrix_side = 16,   \
+    .dozes = true,                                                                                 \
     .efficiency = {.pointwise = 0.4,                                                               \
                    .depthwise = 0.1,                                                               \
                    .direct = 0.5,                                                                  \
@@ -28,10 +33,13 @@ enum kind {
                    .grouped = 0.03,                                                                \
                    .matmul = 0.3}
 
+#define ANY_GPU .few_dispatches = true, GPU_SIZES
+
 /* clang-format off */
 #define INTEGRATED_SPEED {800, 50, 3000, 16}
 #define V3D_SPEED {16, 4, 100000, 4}
 #define AMD_SPEED {10000, 1000, 2500, 64}
+#define OTHER_SPEED {5000, 400, 3000, 32}
 /* clang-format on */
 
 static const struct tdl_heuristics heuristics[] = {
@@ -54,13 +62,16 @@ static const struct tdl_heuristics heuristics[] = {
     [INTEGRATED] = {ANY_GPU, .read_ahead = 8, .speed = INTEGRATED_SPEED},
     [INTEGRATED_GCN] = {ANY_GPU, OF_GCN, .speed = INTEGRATED_SPEED},
     [INTEGRATED_RDNA] = {ANY_GPU, OF_RDNA, .speed = INTEGRATED_SPEED},
-    /* Registers of one of four threads of a processor. */
-    [V3D] = {ANY_GPU, .read_ahead = 1, .registers = 32, .shared_each = 64, .speed = V3D_SPEED},
+    [INTEGRATED_INTEL] = {ANY_GPU, OF_INTEL, .speed = INTEGRATED_SPEED},
+    /* Registers of one of four threads of a processor. Its arithmetic is dear, and arrays of
+     * more than two elements were seen to lie in memory: a gate in each workgroup has some. */
+    [V3D] = {GPU_SIZES, .read_ahead = 1, .registers = 32, .shared_each = 64, .speed = V3D_SPEED},
     [NVIDIA] = {ANY_GPU, .read_ahead = 32, .speed = {20000, 2000, 2000, 128, 110},
                 .efficiency.cooperative = 4.2},
     [GCN] = {ANY_GPU, OF_GCN, .speed = AMD_SPEED},
     [RDNA] = {ANY_GPU, OF_RDNA, .speed = AMD_SPEED},
-    [OTHER] = {ANY_GPU, .read_ahead = 8, .speed = {5000, 400, 3000, 32}},
+    [INTEL] = {ANY_GPU, OF_INTEL, .speed = OTHER_SPEED},
+    [OTHER] = {ANY_GPU, .read_ahead = 8, .speed = OTHER_SPEED},
 };
 
 /* GCN has subgroups of 64 alone, RDNA those of 32, too. */
@@ -74,16 +85,27 @@ static enum kind kind_of_amd(const struct tdl_device_info *device)
 
 static enum kind kind_of(const struct tdl_device_info *device)
 {
-    enum { VENDOR_NVIDIA = 0x10de, VENDOR_AMD = 0x1002, VENDOR_BROADCOM = 0x14e4 };
+    enum {
+        VENDOR_AMD = 0x1002,
+        VENDOR_NVIDIA = 0x10de,
+        VENDOR_BROADCOM = 0x14e4,
+        VENDOR_INTEL = 0x8086
+    };
+    const bool integrated = device->type == TDL_DEVICE_INTEGRATED_GPU;
     if (device->type == TDL_DEVICE_SOFTWARE)
         return SOFTWARE;
-    if (device->vendor_id == VENDOR_AMD)
+    switch (device->vendor_id) {
+    case VENDOR_AMD:
         return kind_of_amd(device);
-    if (device->vendor_id == VENDOR_BROADCOM)
+    case VENDOR_INTEL:
+        return integrated ? INTEGRATED_INTEL : INTEL;
+    case VENDOR_BROADCOM:
         return V3D;
-    if (device->type == TDL_DEVICE_INTEGRATED_GPU)
-        return INTEGRATED;
-    return device->vendor_id == VENDOR_NVIDIA ? NVIDIA : OTHER;
+    case VENDOR_NVIDIA:
+        return integrated ? INTEGRATED : NVIDIA;
+    default:
+        return integrated ? INTEGRATED : OTHER;
+    }
 }
 
 const struct tdl_heuristics *tdl_heuristics_of(const struct tdl_device_info *device)

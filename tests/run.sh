@@ -31,7 +31,7 @@ mkdir -p "$logs" "$TDL_BUILD/cache"
 
 quick=(build shaders engine models element pipelines)
 all=("${quick[@]}" library demo validation profiles sanitizers threads fuzz soak vm)
-optional=(compilers builds onnxruntime tfjs analyze long metadata packages bookworm trixie sid ports)
+optional=(compilers swiftshader builds onnxruntime tfjs analyze long metadata packages bookworm trixie sid ports)
 
 list_parts() {
     local name
@@ -60,7 +60,7 @@ for arg in "$@"; do
     -h | --help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; list_parts; exit ;;
     --nightly)
         by_night
-        chosen+=("${all[@]}" compilers builds long ports)
+        chosen+=("${all[@]}" compilers swiftshader builds long ports)
         ;;
     --quick) chosen+=("${quick[@]}") ;;
     *)

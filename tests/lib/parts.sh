@@ -14,7 +14,8 @@ describe() {
     demo) echo "pipelines/demo.sh, shortened" ;;
     validation) echo "tdlfilter under GstHarness on Vulkan, under the validation layer, which the engine always has on" ;;
     profiles) echo "kernels and frames on a device that pretends the limits of others, under the validation layer" ;;
-    compilers) echo "AMD's compiler over the kernels of models and frames, without a card" ;;
+    compilers) echo "Mesa's compilers for AMD, Intel, Raspberry Pi and Adreno over the kernels of models and frames (builds Mesa at the first time)" ;;
+    swiftshader) echo "what of profiles there is on SwiftShader, whose subgroups have 4 invocations (fetches 30 MB at the first time)" ;;
     sanitizers) echo "the suites built with ASan, UBSan and leak detection, on the CPU; on Vulkan what is about it" ;;
     metadata) echo "what frames carry since GStreamer 1.26, with sanitizers" ;;
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
@@ -93,7 +94,19 @@ part_profiles() {
     done
 }
 
-part_compilers() { told_results python3 tests/profiles/compilers.py "$TDL_BUILD" "$root/models"; }
+part_compilers() {
+    expect "drivers of GPUs that are not here, out of Mesa's source" \
+        tests/profiles/mesa.sh "$TDL_BUILD/mesa"
+    told_results python3 tests/profiles/compilers.py "$TDL_BUILD" "$root/models"
+}
+
+# Another software Vulkan: it shares no dma-bufs, and stores no float16.
+part_swiftshader() {
+    local folder=$TDL_BUILD/swiftshader
+    expect "SwiftShader out of Debian's chromium-common" tests/profiles/swiftshader.sh "$folder"
+    [ -e "$folder/vk_swiftshader_icd.json" ] || return 0
+    VK_DRIVER_FILES=$folder/vk_swiftshader_icd.json validated $(tests_in swiftshader)
+}
 
 # pretends PROFILE : and the device is still good enough.
 pretends() {

@@ -123,7 +123,7 @@ static struct tdl_winograd_part transform_of(const struct tdl_conv_geometry *g, 
 /* Rows of a tile are made by invocations of their own where one has no room for all. */
 static bool is_apart(const struct tdl_conv_geometry *g, uint32_t m)
 {
-    enum { OTHERS = 32 };
+    enum { OTHERS = 16 };
     return !tdl_fits_registers(g->device, 4 * (m + 2) * (m + 2) + OTHERS);
 }
 
