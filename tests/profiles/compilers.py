@@ -86,7 +86,11 @@ GATES = {f"conv2d_{kernel}_{precision}": (0, 3) for kernel in ("expand_depthwise
          for precision in ("f16", "f32")}
 GCN = {**GATES, "frame_compose": (0, 2), "frame_compose_blur": (0, 2)}
 # Arrays in loops that V3DV unrolls too late to keep them in registers.
-ARRAYS = {}
+ARRAYS = {"conv2d_depthwise_f16": (36, 2), "conv2d_depthwise_f32": (36, 2),
+          "frame_compose": (89, 2), "frame_compose_blur": (69, 2), "frame_guided": (152, 2),
+          "frame_to_tensor_f32": (12, 2), "squeeze_excite_f16": (64, 2),
+          "squeeze_excite_f16_chain": (32, 2), "squeeze_excite_f32": (64, 2),
+          "squeeze_excite_f32_chain": (32, 2)}
 KNOWN = {"POLARIS10": GCN, "VEGA10": GCN, "V3D 4.2": ARRAYS}
 
 
