@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The door for models: recognises what a file is, and has it imported. */
 #define _GNU_SOURCE /* SEEK_DATA, asprintf() */
+#include "foreign.h"
 #include "format.h"
 
 #include <errno.h>
@@ -40,11 +41,25 @@ static const struct tdl_model_format *find_format(const void *head, size_t size)
     return NULL;
 }
 
-static enum tdl_result fail_unknown(struct tdl_builder *builder, const char *path)
+/* What people have instead of a model that is read, and how one becomes of it. */
+static enum tdl_result fail_foreign(struct tdl_builder *builder,
+                                    const struct tdl_foreign_kind *kind)
 {
+    tdl_builder_fail(builder, TDL_ERROR_INVALID_MODEL, "this is %s, which libtdl does not read: %s",
+                     kind->what, kind->way);
+    return tdl_builder_status(builder);
+}
+
+static enum tdl_result fail_unknown(struct tdl_builder *builder, const char *path, const void *head,
+                                    size_t size)
+{
+    const struct tdl_foreign_kind *foreign = tdl_foreign_find(head, size, path);
     const size_t length = path ? strlen(path) : 0;
     char known[128];
     size_t used = 0;
+
+    if (foreign)
+        return fail_foreign(builder, foreign);
 
     if (length > 4 && !strcmp(path + length - 4, ".bin")) {
         tdl_builder_fail(builder, TDL_ERROR_INVALID_MODEL,
@@ -75,7 +90,7 @@ static enum tdl_result import_source(struct tdl_builder *builder,
     }
     const struct tdl_model_format *format = find_format(source->data, source->size);
     if (!format)
-        return fail_unknown(builder, source->path);
+        return fail_unknown(builder, source->path, source->data, source->size);
     format->import(builder, source);
     tdl_builder_fix_sizes(builder); /* from which shapes were computed */
     return tdl_builder_status(builder);
@@ -131,18 +146,41 @@ enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, 
 
 /* ------------------------------------------------------------------- files */
 
-/* A file that is no model is refused by its first bytes. */
+/* A file that is no model is refused by its first bytes, or by its name. */
 static bool check_head(struct tdl_builder *builder, const char *path, int fd, size_t size)
 {
-    unsigned char head[TDL_MODEL_HEAD];
+    const struct tdl_foreign_kind *mistaken = tdl_foreign_find_mistaken(path);
+    unsigned char head[TDL_FOREIGN_HEAD];
 
-    if (size < sizeof(head))
-        return true;
-    if (!tdl_model_read_range(builder, path, fd, head, 0, sizeof(head)))
+    if (mistaken)
+        fail_foreign(builder, mistaken);
+    if (mistaken || size < TDL_MODEL_HEAD)
+        return !mistaken;
+    size = size < sizeof(head) ? size : sizeof(head);
+    if (!tdl_model_read_range(builder, path, fd, head, 0, size))
         return false;
-    if (!find_format(head, sizeof(head)))
-        fail_unknown(builder, path);
+    if (!find_format(head, size))
+        fail_unknown(builder, path, head, size);
     return tdl_builder_status(builder) == TDL_OK;
+}
+
+/* Folders that are models of other kinds; true if it is one. */
+static bool refuse_folder(struct tdl_builder *builder, const char *path)
+{
+    const struct tdl_foreign_kind *kind = NULL;
+    struct stat st;
+    char *saved;
+
+    if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+        return false;
+    kind = tdl_foreign_find_name(path);
+    if (!kind && asprintf(&saved, "%s/saved_model.pb", path) >= 0) {
+        kind = access(saved, F_OK) == 0 ? tdl_foreign_find_name(saved) : NULL;
+        free(saved);
+    }
+    if (kind)
+        fail_foreign(builder, kind);
+    return kind != NULL;
 }
 
 enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path,
@@ -162,6 +200,8 @@ enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path,
         tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT, "no path of a model file was given");
         return TDL_ERROR_INVALID_ARGUMENT;
     }
+    if (refuse_folder(builder, path))
+        return tdl_builder_status(builder);
     fd = tdl_model_open_file(builder, path, &source.size);
     if (fd < 0)
         return tdl_builder_status(builder);

@@ -205,8 +205,15 @@ bool tdl_model_read_companion(struct tdl_builder *builder, const struct tdl_mode
                               const char *name, const void **out_data, size_t *out_size)
 {
     char *path = companion_path(builder, source, name);
-    const int fd = path ? tdl_model_open_file(builder, path, out_size) : -1;
 
+    if (path && access(path, F_OK) != 0 && errno == ENOENT)
+        tdl_builder_fail(builder, TDL_ERROR_IO,
+                         "cannot open the model file '%s': %s. The model is more than one file; "
+                         "copy this one, too, into the folder of '%s'",
+                         path, strerror(ENOENT), source->path);
+    const int fd = path && tdl_builder_status(builder) == TDL_OK
+                       ? tdl_model_open_file(builder, path, out_size)
+                       : -1;
     *out_data = fd >= 0 ? tdl_model_read_file(builder, path, fd, *out_size) : NULL;
     if (fd >= 0)
         close(fd);
