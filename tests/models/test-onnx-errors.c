@@ -73,6 +73,34 @@ static void unknown_operator(bytes *g)
     with_node(g, "Frobnicate", "r", &a);
 }
 
+static void list_of_tensors(bytes *g)
+{
+    with_node(g, "SequenceInsert", "x x", NULL);
+}
+
+static void random_numbers(bytes *g)
+{
+    with_node(g, "Multinomial", "x", NULL);
+}
+
+static void of_domain(bytes *g, const char *domain)
+{
+    bytes a = {0};
+
+    onnx_put_text(&a, 7, domain);
+    with_node(g, "Op", "x", &a);
+}
+
+static void aten(bytes *g)
+{
+    of_domain(g, "org.pytorch.aten");
+}
+
+static void extensions(bytes *g)
+{
+    of_domain(g, "com.microsoft.extensions");
+}
+
 static void strange_operator(bytes *g)
 {
     with_node(g, "evil\x1b[2J\xff", "x", NULL);
@@ -1071,25 +1099,34 @@ static void many_calls(bytes *g)
 static const struct row rows[] = {
     {"unknown operator", unknown_operator, LACKS,
      "node 1 Frobnicate 'last one': the operator is not supported"},
-    {"strange operator", strange_operator, LACKS, "node 0 evil?[2J?: "},
+    {"strange operator", strange_operator, LACKS, "node 0 evil?[2J? 'y': "},
     {"unknown domain", unknown_domain, LACKS, "operators of the domain 'com.microsoft'"},
+    {"what an optimizer wrote", unknown_domain, LACKS, "ORT_ENABLE_BASIC and QuantFormat.QDQ"},
+    {"what was not translated", aten, LACKS, "export the model with dynamo=True"},
+    {"what was put round it", extensions, LACKS, "it is of onnxruntime-extensions"},
+    {"a list of tensors", list_of_tensors, LACKS,
+     "dynamo=True, or simplify the file (onnxsim IN OUT)"},
+    {"random numbers", random_numbers, LACKS, "give them to the model as an input"},
+    {"ways out of an unknown operator", unknown_operator, LACKS,
+     "are: simplify the file (onnxsim IN OUT), or export it with PyTorch's other exporter"},
     {"the domain's own name", known_domain, OK},
     {"old opset", relu, LACKS, "operators are of version 6; libtdl reads", NULL, 6},
     {"new opset", relu, LACKS, "operators are of version 99; libtdl reads", NULL, 99},
     {"negative opset", relu, LACKS, "convert it with", NULL, -1},
     {"a function", known_function, OK},
     {"two arguments for one", two_arguments, MODEL,
-     "node 0 F: 2 inputs and 1 outputs of a function that has 1 and 1"},
+     "node 0 F 'y': 2 inputs and 1 outputs of a function that has 1 and 1"},
     {"two results for one", two_results, MODEL,
-     "node 0 F: 1 inputs and 2 outputs of a function that has 1 and 1"},
+     "node 0 F 'y': 1 inputs and 2 outputs of a function that has 1 and 1"},
     {"unknown argument", unknown_argument, MODEL, "input 0, 'nobody', is no value of the graph"},
     {"unknown function", unknown_function, LACKS, "operators of the domain 'own'"},
     {"two functions of a name", two_functions, DAMAGED "two functions are named 'F'"},
     {"function of itself", calls_itself, MODEL, "the function 'F' calls itself"},
     {"unknown operator in a function", unknown_in_function, LACKS,
-     "node 0 Frobnicate of function 'F': the operator is not supported"},
+     "node 0 Frobnicate 'b' of function 'F': the operator is not supported"},
     {"result not written", nothing_written, MODEL, "no node of the function writes output 'b'"},
-    {"argument left out", nothing_given, MODEL, "node 0 Add of function 'F': input 1 is missing"},
+    {"argument left out", nothing_given, MODEL,
+     "node 0 Add 'c' of function 'F': input 1 is missing"},
     {"function of a new opset", function_of_opset, LACKS, "operators are of version 99"},
     {"attribute of no function", reference_outside, DAMAGED "an attribute refers to one of a"},
     {"functions in functions", nested_functions, OK},
@@ -1102,7 +1139,7 @@ static const struct row rows[] = {
     {"cycle", cycle, DAMAGED "node 0 waits for its own output"},
     {"its own output", own_output, DAMAGED "node 0 waits for its own output"},
     {"unknown name", unknown_name, MODEL, "input 1, 'nobody', is no value of the graph"},
-    {"input left out", left_out, MODEL, "node 0 Add: input 1 is missing"},
+    {"input left out", left_out, MODEL, "node 0 Add 'y': input 1 is missing"},
     {"too few inputs", too_few_inputs, MODEL, "1 inputs instead of 2 to 2"},
     {"no outputs", no_outputs, MODEL, "the model has no outputs"},
     {"node without output", node_without_output, MODEL, "node 1 Relu: it has no output"},
@@ -1111,7 +1148,7 @@ static const struct row rows[] = {
     {"unsorted", unsorted, OK},
     {"unused inputs and constants", unused, OK},
     {"constant among the inputs", listed_constant, OK},
-    {"strides as one number", strides_as_int, MODEL, "node 0 Conv: the attribute strides is"},
+    {"strides as one number", strides_as_int, MODEL, "node 0 Conv 'y': the attribute strides is"},
     {"groups that do not divide", groups_of_some, TDL_ERROR_INVALID_ARGUMENT,
      "a filter of 2 outputs from 3 channels does not fit input float32[1,3,4,4] with 2 groups"},
     {"groups of a computed filter", groups_of_computed, TDL_ERROR_INVALID_ARGUMENT,
@@ -1175,19 +1212,20 @@ static const struct row rows[] = {
     {"seven dimensions", seven_dimensions, LACKS, "more than 6 dimensions"},
     {"wide input", wide_input, MODEL, "9223372036854775807 elements in dimension 0"},
     {"input of text", text_input, LACKS, "(string)"},
-    {"shape from an input", number_input, LACKS, "node 1 Reshape: input 1 depends on"},
+    {"shape from an input", number_input, LACKS,
+     "node 1 Reshape 'y': input 1, 'shape', depends on"},
     {"shape from a number", number_input, OK, &bind_number},
     {"number for nothing", relu, TDL_ERROR_INVALID_ARGUMENT, "no input 'm' that could be a number",
      &bind_no_input},
     {"known condition", known_if, OK},
-    {"unknown condition", unknown_if, LACKS, "input 0 depends on"},
+    {"unknown condition", unknown_if, LACKS, "input 0, 'c', depends on what the graph is run with"},
     {"no branch", if_without_branch, MODEL, "no such branch"},
     {"deep branches", deep_if, LACKS, "nested deeper than 8"},
     {"branch without elements", empty_branch, LACKS, "the output 'y' has no elements"},
-    {"scalar as a tuple", scalar_tuples, MODEL, "node 0 GatherND: "},
-    {"filter of bytes", filter_of_bytes, LACKS, "node 0 ConvTranspose: a filter of uint8"},
-    {"many scales", many_scales, TDL_ERROR_INVALID_ARGUMENT, "node 0 DequantizeLinear: mul: "},
-    {"padding", pads_away, MODEL, "node 0 Pad: padding of more than 2^31 elements"},
+    {"scalar as a tuple", scalar_tuples, MODEL, "node 0 GatherND 'y': "},
+    {"filter of bytes", filter_of_bytes, LACKS, "node 0 ConvTranspose 'y': a filter of uint8"},
+    {"many scales", many_scales, TDL_ERROR_INVALID_ARGUMENT, "node 0 DequantizeLinear 'y': mul: "},
+    {"padding", pads_away, MODEL, "node 0 Pad 'y': padding of more than 2^31 elements"},
     {"recurrent", plain_recurrent, OK},
     {"short sequence", short_sequence, LACKS, "a sequence of 47 steps among those of 48"},
     {"clipped gates", clipped_gates, LACKS, "gates that are clipped"},
@@ -1212,11 +1250,11 @@ static const struct row rows[] = {
     {"deep filter", deep_filter, MODEL, "a window of 4 in a depth of 3"},
     {"far slices", far_slices, MODEL, "a window of 2 in a depth of 3"},
     {"wide box", wide_box, MODEL, "kernel_shape of 9223372036854775807"},
-    {"deep box", deep_box, TDL_ERROR_INVALID_ARGUMENT, "node 1 AveragePool: "},
-    {"few updates", few_updates, MODEL, "node 0 ScatterND: "},
+    {"deep box", deep_box, TDL_ERROR_INVALID_ARGUMENT, "node 1 AveragePool 'y': "},
+    {"few updates", few_updates, MODEL, "node 0 ScatterND 'y': "},
     {"other number of elements", reshape_to_other, MODEL, "48 elements cannot be divided among 7"},
     {"output without elements", empty_slice, LACKS, "the output 'y' has no elements"},
-    {"resize to nothing", small_resize, MODEL, "node 0 Resize: "},
+    {"resize to nothing", small_resize, MODEL, "node 0 Resize 'y': "},
 };
 
 static enum tdl_result import(const uint8_t *data, size_t size,

@@ -466,7 +466,7 @@ ERRORS = [
     wrong_nodes(lambda m: m.nodes[-1].update(op="Switch", input=["x", "x"]),
                 "the branch to be taken depends on what the graph is run with"),
     wrong_nodes(lambda m: m.nodes[-1].update(op="Reshape", input=["x", "x"]),
-                "input 1 depends on what the graph is run with"),
+                "input 1, 'x', depends on what the graph is run with"),
     wrong_nodes(lambda m: m.placeholder("z", None), "'z:0', if 'z' is no number"),
     wrong_nodes(lambda m: m.placeholder("z", (-1, -1)), "dimension 1 of its input 'z' open"),
     wrong_file(lambda j: j.pop("modelTopology"), "this JSON is no TensorFlow.js model"),

@@ -13,9 +13,8 @@ struct tdl_operand *tdl_kit_exchange_blocks(struct tdl_kit *kit, struct tdl_oper
     uint32_t apart[TDL_MAX_RANK], order[TDL_MAX_RANK], shape[TDL_MAX_RANK], blocks = 1;
 
     if (spatial < 1 || in.rank < 1 + spatial || in.rank + spatial > TDL_MAX_RANK)
-        return tdl_kit_none(kit, TDL_ERROR_UNSUPPORTED,
-                            "blocks along %u of %u dimensions; libtdl has those of images", spatial,
-                            in.rank);
+        return tdl_kit_lacks_none(
+            kit, "blocks along %u of %u dimensions; libtdl has those of images", spatial, in.rank);
     for (uint32_t i = 0; i < spatial; i++)
         blocks *= block[i];
     memcpy(shape, in.shape, sizeof(shape));

@@ -30,18 +30,35 @@ static size_t character(const char *text)
     return size;
 }
 
-bool tdl_kit_fail(struct tdl_kit *kit, enum tdl_result result, const char *format, ...)
+static void fail(struct tdl_kit *kit, enum tdl_result result, const char *way, const char *format,
+                 va_list args)
 {
     char text[1024];
-    va_list args;
 
-    va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
     for (size_t i = 0, size; text[i]; i += size ? size : 1)
         if (!(size = character(text + i)))
             text[i] = '?';
-    tdl_builder_fail(kit->builder, result, "%s", text);
+    tdl_builder_fail(kit->builder, result, *way ? "%s: %s" : "%s%s", text, way);
+}
+
+bool tdl_kit_fail(struct tdl_kit *kit, enum tdl_result result, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fail(kit, result, "", format, args);
+    va_end(args);
+    return false;
+}
+
+bool tdl_kit_lacks(struct tdl_kit *kit, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fail(kit, TDL_ERROR_UNSUPPORTED, kit->ways->other, format, args);
+    va_end(args);
     return false;
 }
 
@@ -192,11 +209,11 @@ static const uint8_t *known(struct tdl_kit *kit, struct tdl_operand *operand, co
 
     *out_count = 0;
     if (!data)
-        tdl_kit_lacks(kit,
-                      "%s depends on what the graph is run with; libtdl needs sizes, axes and "
-                      "the like when the model is loaded: bind the inputs that they come from to "
-                      "numbers, or export the model with fixed shapes",
-                      what);
+        tdl_kit_refuse(kit,
+                       "%s depends on what the graph is run with; libtdl needs sizes, axes and "
+                       "the like when the model is loaded: bind the inputs that they come from to "
+                       "numbers, or export the model with fixed shapes%s",
+                       what, kit->ways->fixed);
     else if (count > capacity)
         tdl_kit_lacks(kit, "%s has %llu numbers; libtdl takes up to %u", what,
                       (unsigned long long)count, capacity);

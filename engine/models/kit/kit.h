@@ -15,21 +15,32 @@
 /* Bytes of an input's name with its NUL; one more than the builder takes, which says so. */
 #define TDL_KIT_NAME (TDL_MAX_NAME + 2)
 
+/* What people can do about a model that a reader refuses, as clauses of its messages. */
+struct tdl_kit_ways {
+    const char *other; /* "export it with …": for operators, options and types that are lacking */
+    const char *fixed; /* how a model gets fixed shapes, in brackets; or "" */
+};
+
 struct tdl_kit {
     struct tdl_builder *builder;
     const struct tdl_model_source *source;
     const struct tdl_model_params *params; /* the source's */
-    uint64_t file_bytes;                   /* bytes of the source, and of files beside it */
-    uint64_t made_bytes;                   /* bytes of constants that were computed or converted */
+    const struct tdl_kit_ways *ways;
+    uint64_t file_bytes;      /* bytes of the source, and of files beside it */
+    uint64_t made_bytes;      /* bytes of constants that were computed or converted */
     uint64_t bound, numbered; /* bits of the params' dimensions and numbers that were used */
 };
 
 /* Nothing used or made yet. */
 static inline struct tdl_kit tdl_kit_begin(struct tdl_builder *builder,
-                                           const struct tdl_model_source *source)
+                                           const struct tdl_model_source *source,
+                                           const struct tdl_kit_ways *ways)
 {
-    return (struct tdl_kit){
-        .builder = builder, .source = source, .params = source->params, .file_bytes = source->size};
+    return (struct tdl_kit){.builder = builder,
+                            .source = source,
+                            .params = source->params,
+                            .ways = ways,
+                            .file_bytes = source->size};
 }
 
 /* ------------------------------------------------------------------ errors */
@@ -38,8 +49,11 @@ static inline struct tdl_kit tdl_kit_begin(struct tdl_builder *builder,
  * the file's names, and what is no UTF-8, becomes '?'. */
 bool tdl_kit_fail(struct tdl_kit *kit, enum tdl_result result, const char *format, ...)
     TDL_PRINTF(3, 4);
-/* For what is well said in the file, and not to be had here. */
-#define tdl_kit_lacks(kit, ...) tdl_kit_fail(kit, TDL_ERROR_UNSUPPORTED, __VA_ARGS__)
+/* For what is well said in the file, and not to be had here: the reader's way out follows. */
+bool tdl_kit_lacks(struct tdl_kit *kit, const char *format, ...) TDL_PRINTF(2, 3);
+#define tdl_kit_lacks_none(kit, ...) (tdl_kit_lacks(kit, __VA_ARGS__), (void *)NULL)
+/* Likewise, with a text that says itself what to do. */
+#define tdl_kit_refuse(kit, ...) tdl_kit_fail(kit, TDL_ERROR_UNSUPPORTED, __VA_ARGS__)
 /* For a file that is not what its own format asks for. */
 #define tdl_kit_damaged(kit, ...) tdl_kit_fail(kit, TDL_ERROR_INVALID_MODEL, __VA_ARGS__)
 /* NULL for convenience. */

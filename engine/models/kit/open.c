@@ -124,14 +124,14 @@ static bool fail_open(struct tdl_kit *kit, const struct tdl_kit_open *open)
     if (wrong)
         snprintf(has, sizeof(has), ", and none is called '%.200s'", wrong);
     if (open->count == 1)
-        return tdl_kit_lacks(kit,
-                             "the model leaves dimension %u of its input '%s' open%s: give it a "
-                             "size by the name %s (tdl_model_params)",
-                             open->dimension, open->input, has, open->names);
-    return tdl_kit_lacks(kit,
-                         "the model leaves %u sizes of its inputs open%s: give each by its name, "
-                         "which are %s (tdl_model_params)",
-                         open->count, has, open->names);
+        return tdl_kit_refuse(kit,
+                              "the model leaves dimension %u of its input '%s' open%s: give it a "
+                              "size by the name %s (tdl_model_params)",
+                              open->dimension, open->input, has, open->names);
+    return tdl_kit_refuse(kit,
+                          "the model leaves %u sizes of its inputs open%s: give each by its name, "
+                          "which are %s (tdl_model_params)",
+                          open->count, has, open->names);
 }
 
 bool tdl_kit_check_bound(struct tdl_kit *kit, const struct tdl_kit_open *open)

@@ -24,8 +24,7 @@ struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer
 
     if (tdl_kit_rank(x) == 4)
         return x;
-    return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED, "a blob of %u dimensions instead of 3",
-                        tdl_kit_rank(x));
+    return tdl_kit_lacks_none(&im->kit, "a blob of %u dimensions instead of 3", tdl_kit_rank(x));
 }
 
 bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis, uint32_t *out)

@@ -70,8 +70,8 @@ static bool read_window(struct ncnn_import *im, const struct ncnn_layer *l, uint
             &im->kit, "%d weights for %u outputs of %ux%u from %u inputs in %u groups",
             ncnn_int(l, WEIGHTS, 0), w->outputs, w->kernel[0], w->kernel[1], channels, w->groups);
     if (ncnn_int(l, INT8, 0) != 0)
-        return tdl_kit_lacks(&im->kit,
-                             "int8 weights are not supported; convert the model without int8");
+        return tdl_kit_refuse(&im->kit,
+                              "int8 weights are not supported; convert the model without int8");
     return true;
 }
 
@@ -125,9 +125,9 @@ static struct tdl_operand *add_convolution(struct ncnn_import *im, const struct 
     if (!read_window(im, l, in[1], &w) || !read_pads(im, &w, in + 2, params.pad))
         return NULL;
     if (ncnn_float(l, PAD_VALUE, 0) != 0 || ncnn_int(l, DYNAMIC, 0) != 0)
-        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
-                            "padding with other than 0, or weights that are computed, are not "
-                            "supported");
+        return tdl_kit_lacks_none(
+            &im->kit, "padding with other than 0, or weights that are computed, are not "
+                      "supported");
     memcpy(params.stride, w.stride, sizeof(w.stride));
     memcpy(params.dilation, w.dilation, sizeof(w.dilation));
     params.groups = w.groups;

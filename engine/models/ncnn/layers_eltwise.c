@@ -89,9 +89,9 @@ struct tdl_operand *ncnn_activate(struct ncnn_import *im, const struct ncnn_laye
     case 6:
         return hard_swish(im, x, ncnn_value(l, 10, 0, 0.2f), ncnn_value(l, 10, 1, 0.5f));
     default:
-        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
-                            "the fused activation %d is not supported; libtdl has 0 to 6",
-                            ncnn_int(l, 9, 0));
+        return tdl_kit_lacks_none(&im->kit,
+                                  "the fused activation %d is not supported; libtdl has 0 to 6",
+                                  ncnn_int(l, 9, 0));
     }
 }
 
@@ -251,8 +251,8 @@ static struct tdl_operand *binary(struct ncnn_import *im, int32_t type, struct t
         tdl_builder_min, tdl_builder_pow, tdl_builder_sub, tdl_builder_div, tdl_builder_pow};
 
     if (type < 0 || type > 9)
-        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
-                            "the kind %d is not supported; libtdl has 0 to 9", type);
+        return tdl_kit_lacks_none(&im->kit, "the kind %d is not supported; libtdl has 0 to 9",
+                                  type);
     a = align(im, a, b);
     b = a ? align(im, b, a) : NULL;
     if (!b)
@@ -341,8 +341,8 @@ static struct tdl_operand *add_unary(struct ncnn_import *im, const struct ncnn_l
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
 
     if (type < 0 || type >= count || !functions[type])
-        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
-                            "the kind %d is not supported; libtdl has 0 to 11 and 15 to 18", type);
+        return tdl_kit_lacks_none(
+            &im->kit, "the kind %d is not supported; libtdl has 0 to 11 and 15 to 18", type);
     return x ? functions[type](im->builder, x) : NULL;
 }
 

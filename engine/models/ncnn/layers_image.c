@@ -44,9 +44,8 @@ static struct tdl_operand *add_padding(struct ncnn_import *im, const struct ncnn
     struct tdl_operand *x = ncnn_picture(im, l, 0);
 
     if (x && (type < 0 || type > 2 || ncnn_int(l, 6, 0) || ncnn_int(l, 7, 0) || ncnn_int(l, 8, 0)))
-        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
-                            "padding of channels, by channel, or of kind %d is not supported",
-                            type);
+        return tdl_kit_lacks_none(
+            &im->kit, "padding of channels, by channel, or of kind %d is not supported", type);
     return x ? pad(im, x, sides, modes[type], ncnn_float(l, 5, 0)) : NULL;
 }
 
@@ -84,10 +83,11 @@ static struct tdl_operand *adaptive_pool(struct ncnn_import *im, const struct nc
         params.stride[i] = params.window[i];
         if (params.window[i] == 0 || (out > 0 && size[i] % (uint32_t)out != 0) ||
             (out < 1 && out != NCNN_UNSET))
-            return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
-                                "adaptive pooling of %u px to %d is not supported; libtdl has what "
-                                "divides",
-                                size[i], out);
+            return tdl_kit_lacks_none(
+                &im->kit,
+                "adaptive pooling of %u px to %d is not supported; libtdl has what "
+                "divides",
+                size[i], out);
     }
     return pool(im, x, ncnn_int(l, 0, 0), &params);
 }
@@ -280,10 +280,11 @@ static struct tdl_operand *add_interp(struct ncnn_import *im, const struct ncnn_
     if (type == 3 && !corners)
         return cubic_to(im, x, params.size);
     if (type != 1 && type != 2)
-        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
-                            "kind %d%s is not supported; libtdl has nearest, bilinear, and bicubic "
-                            "between centres",
-                            type, corners ? " between corners" : "");
+        return tdl_kit_lacks_none(
+            &im->kit,
+            "kind %d%s is not supported; libtdl has nearest, bilinear, and bicubic "
+            "between centres",
+            type, corners ? " between corners" : "");
     params.mode = type == 1 ? TDL_RESAMPLE_NEAREST : TDL_RESAMPLE_LINEAR;
     params.coordinates = type == 1 ? TDL_RESAMPLE_ASYMMETRIC
                          : corners ? TDL_RESAMPLE_ALIGN_CORNERS

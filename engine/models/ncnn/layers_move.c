@@ -60,8 +60,8 @@ static struct tdl_operand *add_reshape(struct ncnn_import *im, const struct ncnn
         return NULL;
     const struct tdl_tensor_params *in = tdl_kit_desc(x);
     if (ncnn_int(l, 11, NCNN_UNSET) != NCNN_UNSET || ncnn_int(l, 3, 0) != 0)
-        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
-                            "four dimensions, or another order on the way, are not supported");
+        return tdl_kit_lacks_none(
+            &im->kit, "four dimensions, or another order on the way, are not supported");
     rank = given_sizes(l, NCNN_UNSET, sizes);
     first = rank == 3;
     for (uint32_t i = 0; i < in->rank; i++)
@@ -122,7 +122,7 @@ static struct tdl_operand *add_memory_data(struct ncnn_import *im, const struct 
     int32_t sizes[3];
 
     if (ncnn_int(l, 11, 0) != 0)
-        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED, "four dimensions are not supported");
+        return tdl_kit_lacks_none(&im->kit, "four dimensions are not supported");
     count = given_sizes(l, 0, sizes);
     first = count == 3;
     for (uint32_t i = 0; i < count; i++) {

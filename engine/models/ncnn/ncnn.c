@@ -196,8 +196,8 @@ static bool add_layer(struct ncnn_import *im, const struct ncnn_layer *l, uint32
     if (!strcmp(l->type, "Input"))
         return add_input(im, l, searched);
     if (!row)
-        return tdl_kit_lacks(&im->kit,
-                             "libtdl has no layer of this type; convert the model without it");
+        return tdl_kit_refuse(&im->kit,
+                              "libtdl has no layer of this type; convert the model without it");
     if (l->bottom_count < row->least || l->bottom_count > row->most || l->top_count < 1 ||
         (l->top_count > 1 && !row->many_tops))
         return tdl_kit_damaged(&im->kit, "%u bottoms and %u tops", l->bottom_count, l->top_count);
@@ -265,7 +265,7 @@ static bool read_bin(struct ncnn_import *im)
     bool ok;
 
     if (!path)
-        return tdl_kit_lacks(
+        return tdl_kit_refuse(
             &im->kit, "ncnn keeps weights in a file of their own: load the model by the path of "
                       "its .param file, with the .bin file beside it");
     if (length < sizeof(end) || stem > sizeof(name) - 8 || strcmp(base + stem, end) != 0)
@@ -277,11 +277,17 @@ static bool read_bin(struct ncnn_import *im)
     return ok;
 }
 
+static const struct tdl_kit_ways ways = {
+    .other = "convert the model anew with pnnx, or give the ONNX file that it came "
+             "from",
+    .fixed = "",
+};
+
 static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
 {
     const char *text = source->data;
     struct ncnn_import im = {
-        .kit = tdl_kit_begin(builder, source),
+        .kit = tdl_kit_begin(builder, source, &ways),
         .builder = builder,
         .text = {.at = text, .end = text + source->size, .line = 1},
     };

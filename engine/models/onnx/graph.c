@@ -31,7 +31,8 @@ static bool add_initializers(struct onnx_import *im, const struct tdl_pb *graph)
 
     while (tdl_pb_next(&g, &f)) {
         if (f.number == ONNX_GRAPH_SPARSE_INITIALIZER)
-            return tdl_kit_lacks(&im->kit, "sparse constants are not supported; export dense ones");
+            return tdl_kit_refuse(&im->kit,
+                                  "sparse constants are not supported; export dense ones");
         if (f.number == ONNX_GRAPH_INITIALIZER && !add_initializer(im, &f.in))
             return false;
     }

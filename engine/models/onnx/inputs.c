@@ -102,11 +102,11 @@ static bool check_square(struct onnx_import *im, const struct tdl_kit_input *in)
         memcmp(in->named[height].data, in->named[width].data, length) != 0 || size[0] == size[1] ||
         tdl_kit_said(&im->kit, in, height) || tdl_kit_said(&im->kit, in, width))
         return true;
-    return tdl_kit_lacks(&im->kit,
-                         "height and width of the input '%.200s' are one size, '%.*s', and %ux%u "
-                         "px were asked for: give it pictures as high as wide",
-                         in->name, (int)(length < 64 ? length : 64), in->named[height].data,
-                         size[1], size[0]);
+    return tdl_kit_refuse(&im->kit,
+                          "height and width of the input '%.200s' are one size, '%.*s', and %ux%u "
+                          "px were asked for: give it pictures as high as wide",
+                          in->name, (int)(length < 64 ? length : 64), in->named[height].data,
+                          size[1], size[0]);
 }
 
 /* ---------------------------------------------------------------------- inputs */

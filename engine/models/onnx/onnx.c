@@ -82,6 +82,8 @@ static void set_label(const struct onnx_import *im, const struct onnx_node *n)
 
     tdl_pb_text(&n->type, type, sizeof(type));
     tdl_pb_text(&n->name, name, sizeof(name));
+    if (!*name && n->output_count) /* by which it is found in a viewer, too */
+        tdl_pb_text(&n->outputs[0], name, sizeof(name));
     length = snprintf(label, sizeof(label), *name ? "node %u %s '%s'" : "node %u %s",
                       im->node_number, type, name);
     if (function)
@@ -93,7 +95,6 @@ static void set_label(const struct onnx_import *im, const struct onnx_node *n)
 static bool check_node(struct onnx_import *im, struct onnx_node *n)
 {
     const bool known_domain = n->domain.size == 0 || tdl_pb_is(&n->domain, "ai.onnx");
-    char domain[48];
 
     set_label(im, n);
     /* As in ONNX Runtime, functions do not take the place of operators. */
@@ -103,15 +104,9 @@ static bool check_node(struct onnx_import *im, struct onnx_node *n)
     if (n->function)
         return n->output_count > 0 || tdl_kit_damaged(&im->kit, "it has no output");
     if (!known_domain)
-        return tdl_kit_lacks(
-            &im->kit,
-            "operators of the domain '%s' are not supported; export the model with "
-            "ONNX's own operators",
-            tdl_pb_text(&n->domain, domain, sizeof(domain)));
+        return onnx_refuse_domain(im, n);
     if (!n->row)
-        return tdl_kit_lacks(&im->kit,
-                             "the operator is not supported; tdl-info --known lists those "
-                             "that are");
+        return onnx_refuse_operator(im, n);
     if (!onnx_check_opset(im))
         return false;
     if (n->input_count < n->row->least ||
@@ -232,10 +227,17 @@ static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
     return count > 0 || tdl_kit_damaged(&im->kit, "the model has no outputs");
 }
 
+static const struct tdl_kit_ways ways = {
+    .other = "simplify the file (onnxsim IN OUT), or export it with "
+             "PyTorch's other exporter (dynamo=True, or False) or another opset_version",
+    .fixed = " (torch.onnx.export without dynamic_axes and dynamic_shapes, or onnxsim "
+             "--overwrite-input-shape)",
+};
+
 static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
 {
     struct onnx_import im = {
-        .kit = tdl_kit_begin(builder, source),
+        .kit = tdl_kit_begin(builder, source, &ways),
         .builder = builder,
         .add_node = add_node,
         /* Where memory lies differs from run to run. */

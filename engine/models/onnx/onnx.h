@@ -146,6 +146,12 @@ struct tdl_operand *onnx_constant(struct onnx_import *im, enum tdl_dtype dtype, 
 struct tdl_operand *onnx_sequence(struct onnx_import *im, enum tdl_dtype dtype, uint32_t count,
                                   double start, double step);
 
+/* ----------------------------------------------------------------- reasons.c */
+
+/* Refuses an operator that there is no row for, and says what to do; false for convenience. */
+bool onnx_refuse_operator(struct onnx_import *im, const struct onnx_node *n);
+bool onnx_refuse_domain(struct onnx_import *im, const struct onnx_node *n);
+
 /* ---------------------------------------------------------------- external.c */
 
 /* Finds the bytes of a tensor, `wanted` many unless the file says so, beside the model:

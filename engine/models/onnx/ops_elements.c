@@ -89,7 +89,7 @@ static bool add_dropout(struct onnx_import *im)
     if (!x || (onnx_given(im, 2) && !onnx_ints(im, 2, &training, 1, &count)))
         return false;
     if (training)
-        return tdl_kit_lacks(&im->kit, "it is in training mode; export the model for inference");
+        return tdl_kit_refuse(&im->kit, "it is in training mode; export the model for inference");
     if (onnx_wanted(im, 1) &&
         !onnx_give_at(im, 1,
                       tdl_builder_expand(im->builder, tdl_kit_number(&im->kit, TDL_UINT8, 1),

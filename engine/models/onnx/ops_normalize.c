@@ -40,7 +40,7 @@ static bool add_batch_normalization(struct onnx_import *im)
                                                .input_layout = TDL_INPUT_NCHW};
 
     if (onnx_int(im, "training_mode", 0))
-        return tdl_kit_lacks(&im->kit, "it is in training mode; export the model for inference");
+        return tdl_kit_refuse(&im->kit, "it is in training mode; export the model for inference");
     if (!x || !(x = to_rank_4(im, x)) || !(p.scale = float_constant(im, 1)) ||
         !(p.bias = float_constant(im, 2)) || !(mean = float_constant(im, 3)) ||
         !(variance = float_constant(im, 4)))

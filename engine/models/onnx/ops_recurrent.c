@@ -75,10 +75,10 @@ static bool take_sizes(struct onnx_import *im, const struct operands *o, struct 
         return false;
     im->steps += (uint64_t)s->steps * s->directions;
     return im->steps <= MAX_STEPS ||
-           tdl_kit_lacks(&im->kit,
-                         "%llu steps of recurrent networks; up to %d: export the model for a "
-                         "shorter sequence",
-                         (unsigned long long)im->steps, MAX_STEPS);
+           tdl_kit_refuse(&im->kit,
+                          "%llu steps of recurrent networks; up to %d: export the model for a "
+                          "shorter sequence",
+                          (unsigned long long)im->steps, MAX_STEPS);
 }
 
 /* The first two dimensions change places. */

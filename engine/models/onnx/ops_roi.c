@@ -24,9 +24,9 @@ static bool read_grid(struct onnx_import *im, struct grid *g)
     const int64_t ratio = onnx_int(im, "sampling_ratio", 0);
 
     if (ratio == 0)
-        return tdl_kit_lacks(&im->kit,
-                             "a sampling_ratio of 0, by which the number of points depends on "
-                             "the regions; export the model with a number");
+        return tdl_kit_refuse(&im->kit,
+                              "a sampling_ratio of 0, by which the number of points depends on "
+                              "the regions; export the model with a number");
     if (h < 1 || w < 1 || ratio < 1 || h > MOST_POINTS / ratio || w > MOST_POINTS / ratio)
         return tdl_kit_damaged(&im->kit, "%lld by %lld cells of %lld points", (long long)h,
                                (long long)w, (long long)ratio);

@@ -8,10 +8,10 @@
 bool onnx_check_opset(struct onnx_import *im)
 {
     return (im->opset >= OLDEST_OPSET && im->opset <= NEWEST_OPSET) ||
-           tdl_kit_lacks(&im->kit,
-                         "the model's operators are of version %llu; libtdl reads versions %d to "
-                         "%d: convert it with onnx.version_converter",
-                         (unsigned long long)im->opset, OLDEST_OPSET, NEWEST_OPSET);
+           tdl_kit_refuse(&im->kit,
+                          "the model's operators are of version %llu; libtdl reads versions %d to "
+                          "%d: convert it with onnx.version_converter",
+                          (unsigned long long)im->opset, OLDEST_OPSET, NEWEST_OPSET);
 }
 
 static bool read_opset(struct onnx_import *im, const struct tdl_pb *message)

@@ -180,20 +180,25 @@ bool onnx_is_constant(struct onnx_import *im, uint32_t i)
            (!v->operand || tdl_builder_evaluate(im->builder, v->operand));
 }
 
+enum { WHAT = 88 }; /* bytes of "input 1, 'name'," */
+
 /* The operand of input `i` for the kit, which names it; NULL with the builder in error, or
  * without one where it has no elements. */
-static struct tdl_operand *known(struct onnx_import *im, uint32_t i, char what[24])
+static struct tdl_operand *known(struct onnx_import *im, uint32_t i, char what[WHAT])
 {
     const struct onnx_value *v = input(im, i);
+    char name[64] = "";
 
-    snprintf(what, 24, "input %u", i);
+    if (onnx_given(im, i))
+        tdl_pb_text(&im->node.inputs[i], name, sizeof(name));
+    snprintf(what, WHAT, "input %u, '%s',", i, name);
     return v ? v->operand : NULL;
 }
 
 bool onnx_floats(struct onnx_import *im, uint32_t i, double *list, uint32_t capacity,
                  uint32_t *out_count)
 {
-    char what[24];
+    char what[WHAT];
     struct tdl_operand *o = known(im, i, what);
 
     *out_count = 0;
@@ -204,7 +209,7 @@ bool onnx_floats(struct onnx_import *im, uint32_t i, double *list, uint32_t capa
 bool onnx_ints(struct onnx_import *im, uint32_t i, int64_t *list, uint32_t capacity,
                uint32_t *out_count)
 {
-    char what[24];
+    char what[WHAT];
     struct tdl_operand *o = known(im, i, what);
 
     *out_count = 0;

@@ -13,11 +13,12 @@ bool onnx_refuse_wide(struct onnx_import *im, const struct onnx_value *v)
     char text[64];
 
     return !v->wide ||
-           tdl_kit_lacks(&im->kit,
-                         "'%s' has %u dimensions; libtdl takes up to %d, and more only between "
-                         "Reshape and Transpose: export the model with fewer (one picture, without "
-                         "dimensions of 1)",
-                         tdl_pb_text(&v->name, text, sizeof(text)), v->wide->rank, TDL_MAX_RANK);
+           tdl_kit_refuse(
+               &im->kit,
+               "'%s' has %u dimensions; libtdl takes up to %d, and more only between "
+               "Reshape and Transpose: export the model with fewer (one picture, without "
+               "dimensions of 1)",
+               tdl_pb_text(&v->name, text, sizeof(text)), v->wide->rank, TDL_MAX_RANK);
 }
 
 const struct onnx_wide *onnx_wide(struct onnx_import *im, uint32_t i)
@@ -91,10 +92,10 @@ bool onnx_transpose_wide(struct onnx_import *im, const struct onnx_wide *w,
     const uint32_t count = find_runs(w, permutation, first, size);
 
     if (count > TDL_MAX_RANK)
-        return tdl_kit_lacks(&im->kit,
-                             "it moves %u dimensions apart; libtdl moves up to %d: split it into "
-                             "two, of fewer dimensions each",
-                             count, TDL_MAX_RANK);
+        return tdl_kit_refuse(&im->kit,
+                              "it moves %u dimensions apart; libtdl moves up to %d: split it into "
+                              "two, of fewer dimensions each",
+                              count, TDL_MAX_RANK);
     for (uint32_t i = 0; i < w->rank; i++)
         shape[i] = w->shape[permutation[i]];
     for (uint32_t i = 0; i < count; i++) {

@@ -109,9 +109,9 @@ static bool add_switch(struct tfjs_import *im)
     if (!condition)
         return false;
     if (!tdl_kit_is_known(&im->kit, condition))
-        return tdl_kit_lacks(&im->kit, "the branch to be taken depends on what the graph is run "
-                                       "with; libtdl takes one when the model is loaded: bind "
-                                       "the input that decides to a number");
+        return tdl_kit_refuse(&im->kit, "the branch to be taken depends on what the graph is run "
+                                        "with; libtdl takes one when the model is loaded: bind "
+                                        "the input that decides to a number");
     return tfjs_int_at(im, 1, &taken) && tfjs_give_value(im, taken != 0, v);
 }
 
@@ -169,8 +169,8 @@ static bool add_node(struct tfjs_import *im, struct tfjs_node *n)
     if (!strcmp(n->type, "NoOp"))
         return true;
     if (!im->row)
-        return tdl_kit_lacks(&im->kit, "this operator is not supported; convert the model without "
-                                       "it, or cut it off behind its inputs");
+        return tdl_kit_refuse(&im->kit, "this operator is not supported; convert the model without "
+                                        "it, or cut it off behind its inputs");
     if (n->data_inputs < im->row->least || n->data_inputs > im->row->most)
         return tdl_kit_damaged(&im->kit, "%u inputs instead of %u to %u", n->data_inputs,
                                im->row->least, im->row->most);

@@ -152,11 +152,11 @@ static bool add_call(struct tfjs_lower *l, const char *type, int64_t call)
 
     snprintf(label, sizeof(label), "layer %.24s '%.60s'", type ? type : "", l->name);
     if (!row)
-        return tdl_kit_lacks(&l->im->kit,
-                             "%s: this layer is not supported; convert the model to "
-                             "a graph model (tensorflowjs_converter "
-                             "--output_format=tfjs_graph_model)",
-                             label);
+        return tdl_kit_refuse(&l->im->kit,
+                              "%s: this layer is not supported; convert the model to "
+                              "a graph model (tensorflowjs_converter "
+                              "--output_format=tfjs_graph_model)",
+                              label);
     output_name(l->name, call, name);
     l->prefix = name;
     l->made = 0;

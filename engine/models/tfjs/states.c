@@ -137,11 +137,11 @@ bool tfjs_check_states(struct tfjs_import *im)
             return false;
         if (p && (p->rank != s->shape.rank ||
                   memcmp(p->shape, s->shape.shape, p->rank * sizeof(p->shape[0])) != 0))
-            return tdl_kit_lacks(&im->kit,
-                                 "the shape of the state '%.200s' does not follow from its output "
-                                 "'%.200s': give its sizes by their names, '%.200s:0' and so on "
-                                 "(tdl_model_params)",
-                                 s->input, s->output, s->input);
+            return tdl_kit_refuse(&im->kit,
+                                  "the shape of the state '%.200s' does not follow from its output "
+                                  "'%.200s': give its sizes by their names, '%.200s:0' and so on "
+                                  "(tdl_model_params)",
+                                  s->input, s->output, s->input);
     }
     return true;
 }

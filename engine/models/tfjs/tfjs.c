@@ -50,9 +50,16 @@ static bool read_model(struct tfjs_import *im)
     return nodes && tfjs_read_nodes(im, nodes);
 }
 
+static const struct tdl_kit_ways ways = {
+    .other = "convert the model anew with tensorflowjs_converter, or to ONNX (python -m "
+             "tf2onnx.convert --tfjs model.json --output model.onnx)",
+    .fixed = " (an input signature of "
+             "numbers)",
+};
+
 static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
 {
-    struct tfjs_import im = {.kit = tdl_kit_begin(builder, source), .builder = builder};
+    struct tfjs_import im = {.kit = tdl_kit_begin(builder, source, &ways), .builder = builder};
 
     if (read_model(&im) && tfjs_try_states(&im) && tfjs_add_inputs(&im) && tfjs_add_outputs(&im))
         tfjs_check_states(&im);

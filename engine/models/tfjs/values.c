@@ -63,16 +63,24 @@ bool tfjs_is_empty(struct tfjs_import *im, uint32_t i)
     return v && !v->operand;
 }
 
+/* "input 1, 'name'," for messages. */
+static void name_input(struct tfjs_import *im, uint32_t i, char *text, size_t size)
+{
+    const char *name = json_string_value(json_array_get(im->node->inputs, i));
+
+    snprintf(text, size, "input %u, '%.60s',", i, name ? name : "");
+}
+
 bool tfjs_ints(struct tfjs_import *im, uint32_t i, int64_t *list, uint32_t capacity,
                uint32_t *out_count)
 {
     const struct tfjs_value *v = tfjs_in_value(im, i);
-    char what[32];
+    char what[88];
 
     *out_count = 0;
     if (!v || !v->operand)
         return v != NULL;
-    snprintf(what, sizeof(what), "input %u", i);
+    name_input(im, i, what, sizeof(what));
     return tdl_kit_ints(&im->kit, v->operand, what, list, capacity, out_count);
 }
 
@@ -89,12 +97,12 @@ bool tfjs_floats(struct tfjs_import *im, uint32_t i, double *list, uint32_t capa
                  uint32_t *out_count)
 {
     const struct tfjs_value *v = tfjs_in_value(im, i);
-    char what[32];
+    char what[88];
 
     *out_count = 0;
     if (!v || !v->operand)
         return v != NULL;
-    snprintf(what, sizeof(what), "input %u", i);
+    name_input(im, i, what, sizeof(what));
     return tdl_kit_floats(&im->kit, v->operand, what, list, capacity, out_count);
 }
 

@@ -15,7 +15,7 @@ static bool note_source(struct tflite_import *im, int32_t in, int32_t out,
         return false;
     if ((constant.type != TFLITE_FLOAT16 && !tflite_is_quantized(&constant)) ||
         result->type != TFLITE_FLOAT32)
-        return tdl_kit_lacks(
+        return tdl_kit_refuse(
             &im->kit,
             "%s to %s is not supported; convert the model with float16 weights, or "
             "integers and their scales",
@@ -78,7 +78,7 @@ static bool add_cast(struct tflite_import *im, const struct tflite_op *op)
         !tflite_get_tensor(im, op->outputs[0], &to))
         return false;
     if (tflite_is_quantized(&from) || tflite_is_quantized(&to))
-        return tdl_kit_lacks(
+        return tdl_kit_refuse(
             &im->kit,
             "tensors %d and %d, one of them quantized, cannot be cast: convert the "
             "model with QUANTIZE and DEQUANTIZE",

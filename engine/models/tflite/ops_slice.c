@@ -45,9 +45,9 @@ static bool read_entries(struct tflite_import *im, const struct tflite_op *op, s
     for (uint32_t i = 0; i < 5; i++)
         *masks[i] = (uint32_t)tdl_fb_i32(&im->fb, &op->options, fields[i], 0);
     if (tdl_fb_u8(&im->fb, &op->options, TFLITE_STRIDED_OFFSET, 0))
-        return tdl_kit_lacks(&im->kit,
-                             "ends that count from the begin are not supported; convert the model "
-                             "with an older TensorFlow");
+        return tdl_kit_refuse(&im->kit,
+                              "ends that count from the begin are not supported; convert the model "
+                              "with an older TensorFlow");
     return tflite_check(im) && tflite_read_list(im, op, 1, 2 * TDL_MAX_RANK, e->begin, &e->count) &&
            tflite_read_ints(im, op, 2, e->count, e->end) &&
            tflite_read_ints(im, op, 3, e->count, e->step);

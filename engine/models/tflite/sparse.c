@@ -187,7 +187,7 @@ bool tflite_densify(struct tflite_import *im, const struct tdl_fb_table *sparsit
     bool found;
 
     if (t->type == TFLITE_INT4 || element == 0)
-        return tdl_kit_lacks(
+        return tdl_kit_refuse(
             &im->kit, "tensor '%.80s' is sparse and %s; convert the model with dense weights",
             t->name, tflite_type_name(t->type));
     im->has_sparse = true;

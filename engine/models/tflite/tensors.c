@@ -40,10 +40,11 @@ static bool read_shape(struct tflite_import *im, const struct tdl_fb_table *tabl
         const int32_t size = tdl_fb_vector_i32(&im->fb, &shape, i);
 
         if (size < 1)
-            return tdl_kit_lacks(&im->kit,
-                                 "tensor %d '%.80s' has size %d in dimension %u; convert the model "
-                                 "with fixed shapes",
-                                 index, out->name, size, i);
+            return tdl_kit_refuse(
+                &im->kit,
+                "tensor %d '%.80s' has size %d in dimension %u; convert the model "
+                "with fixed shapes",
+                index, out->name, size, i);
         out->shape[i] = (uint32_t)size;
         if (signature.count == shape.count)
             out->open[i] = tdl_fb_vector_i32(&im->fb, &signature, i) < 0;
@@ -72,10 +73,11 @@ static bool read_quantization(struct tflite_import *im, const struct tdl_fb_tabl
     if (out->scales.count == 0 && details == 0)
         return true;
     if (details != 0)
-        return tdl_kit_lacks(&im->kit,
-                             "tensor %d '%.80s' is quantized in a way of its own (%u); convert the "
-                             "model with scales and zero points",
-                             index, out->name, details);
+        return tdl_kit_refuse(
+            &im->kit,
+            "tensor %d '%.80s' is quantized in a way of its own (%u); convert the "
+            "model with scales and zero points",
+            index, out->name, details);
     out->axis = (uint32_t)axis;
     if (out->scales.count > 1 &&
         (axis < 0 || out->axis >= out->rank || out->shape[out->axis] != out->scales.count))
@@ -141,23 +143,24 @@ bool tflite_get_tensor(struct tflite_import *im, int32_t index, struct tflite_te
     if (!read_shape(im, &table, index, out))
         return false;
     if (tdl_fb_u8(&im->fb, &table, TFLITE_TENSOR_IS_VARIABLE, 0))
-        return tdl_kit_lacks(&im->kit,
-                             "tensor %d '%.80s' is a variable kept between runs; convert the model "
-                             "with its state as inputs and outputs",
-                             index, out->name);
+        return tdl_kit_refuse(
+            &im->kit,
+            "tensor %d '%.80s' is a variable kept between runs; convert the model "
+            "with its state as inputs and outputs",
+            index, out->name);
     out->sparse = tdl_fb_has(&im->fb, &table, TFLITE_TENSOR_SPARSITY);
     if (!read_quantization(im, &table, index, out) || !read_buffer(im, &table, index, out))
         return false;
     return !out->sparse || out->data ||
-           tdl_kit_lacks(&im->kit,
-                         "tensor %d '%.80s' is sparse and computed; convert the model with dense "
-                         "ones, but for weights",
-                         index, out->name);
+           tdl_kit_refuse(&im->kit,
+                          "tensor %d '%.80s' is sparse and computed; convert the model with dense "
+                          "ones, but for weights",
+                          index, out->name);
 }
 
 bool tflite_fail_type(struct tflite_import *im, int32_t index, const struct tflite_tensor *tensor)
 {
-    return tdl_kit_lacks(
+    return tdl_kit_refuse(
         &im->kit,
         "tensor %d '%.80s' is %s; libtdl takes float32, integers as they are or with "
         "scales, and weights of float16 and int4: convert the model to one of these",

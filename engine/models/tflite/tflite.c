@@ -41,14 +41,38 @@ static bool read_args(struct tflite_import *im, const struct tdl_fb_table *table
     return true;
 }
 
+/* Operators that converters leave in a file, and how one is had without them. */
 static bool fail_unknown(struct tflite_import *im, const struct tflite_op *op, int32_t code)
 {
-    const char *name = tflite_code_name(code);
+    static const struct {
+        const char *name, *reason;
+    } refused[] = {
+        {"CALL_ONCE", "convert the model from a function without tf.Variable"},
+        {"IF", "convert the model without control flow"},
+        {"WHILE", "convert the model without control flow: unroll loops and recurrent layers "
+                  "(unroll=True)"},
+    };
+    const char *name = tflite_code_name(code), *reason = "convert the model without it, or cut it "
+                                                         "off behind its inputs";
 
-    return tdl_kit_lacks(&im->kit,
-                         "operator %u %s (builtin code %d) is not supported; convert the model "
-                         "without it, or cut it off behind its inputs",
-                         op->index, name ? name : "of an unknown kind", code);
+    for (size_t i = 0; name && i < sizeof(refused) / sizeof(refused[0]); i++)
+        reason = !strcmp(name, refused[i].name) ? refused[i].reason : reason;
+    return tdl_kit_refuse(&im->kit, "operator %u %s (builtin code %d) is not supported; %s",
+                          op->index, name ? name : "of an unknown kind", code, reason);
+}
+
+static bool fail_custom(struct tflite_import *im, const struct tflite_op *op, const char *custom)
+{
+    const char *reason = "convert the model to TensorFlow Lite's builtin operators";
+
+    custom = custom ? custom : "";
+    if (!strncmp(custom, "Flex", 4))
+        reason = "it is TensorFlow's own: convert the model with supported_ops = "
+                 "[tf.lite.OpsSet.TFLITE_BUILTINS], without SELECT_TF_OPS";
+    else if (!strcmp(custom, "TFLite_Detection_PostProcess"))
+        reason = "export the model without non-maximum suppression at its end";
+    return tdl_kit_refuse(&im->kit, "operator %u CUSTOM '%.64s' is not supported; %s", op->index,
+                          custom, reason);
 }
 
 /* Finds the row for an operator's code and checks the version. Sets the label
@@ -71,14 +95,11 @@ static bool resolve_code(struct tflite_import *im, const struct tdl_fb_table *ta
         return false;
     op->row = tflite_find_row(code, custom);
     if (!op->row && code == TFLITE_CUSTOM)
-        return tdl_kit_lacks(&im->kit,
-                             "operator %u CUSTOM '%.64s' is not supported; convert the model to "
-                             "TensorFlow Lite's builtin operators",
-                             op->index, custom ? custom : "");
+        return fail_custom(im, op, custom);
     if (!op->row)
         return fail_unknown(im, op, code);
     if (version < 1 || version > op->row->newest)
-        return tdl_kit_lacks(
+        return tdl_kit_refuse(
             &im->kit,
             "operator %u %s has version %d; libtdl knows versions 1 to %d: convert "
             "the model with an older TensorFlow",
@@ -106,6 +127,19 @@ static bool read_options(struct tflite_import *im, const struct tdl_fb_table *ta
     return tflite_check(im);
 }
 
+/* The operator with its output's name, by which it is found in a viewer. */
+static void set_label(struct tflite_import *im, const struct tflite_op *op)
+{
+    const struct tdl_fb_table output =
+        tdl_fb_vector_table(&im->fb, &im->tensors, (uint32_t)op->outputs[0]);
+    const char *name = tdl_fb_string(&im->fb, &output, TFLITE_TENSOR_NAME);
+    char label[128];
+
+    snprintf(label, sizeof(label), name && *name ? "operator %u %s '%.60s'" : "operator %u %s",
+             op->index, op->row->name, name);
+    tdl_builder_set_label(im->builder, label);
+}
+
 static bool import_operator(struct tflite_import *im, uint32_t index)
 {
     const struct tdl_fb_table table = tdl_fb_vector_table(&im->fb, &im->operators, index);
@@ -123,6 +157,7 @@ static bool import_operator(struct tflite_import *im, uint32_t index)
         return tdl_kit_damaged(
             &im->kit, most == 1 ? "%u outputs instead of one" : "%u outputs instead of 1 to %u",
             op.output_count, most);
+    set_label(im, &op);
     return op.row->add(im, &op) && tdl_builder_status(im->builder) == TDL_OK;
 }
 
@@ -145,15 +180,16 @@ static bool open_model(struct tflite_import *im)
     if (!tflite_check(im))
         return false;
     if (version != TFLITE_VERSION)
-        return tdl_kit_lacks(&im->kit,
-                             "the model has schema version %d; libtdl reads version %d: convert it "
-                             "with TensorFlow 2",
-                             version, TFLITE_VERSION);
+        return tdl_kit_refuse(
+            &im->kit,
+            "the model has schema version %d; libtdl reads version %d: convert it "
+            "with TensorFlow 2",
+            version, TFLITE_VERSION);
     if (subgraphs.count != 1)
-        return tdl_kit_lacks(&im->kit,
-                             "the model has %u subgraphs; libtdl takes one: convert it without "
-                             "control flow",
-                             subgraphs.count);
+        return tdl_kit_refuse(&im->kit,
+                              "the model has %u subgraphs; libtdl takes one: convert it without "
+                              "control flow",
+                              subgraphs.count);
     subgraph = tdl_fb_vector_table(&im->fb, &subgraphs, 0);
     im->tensors = tdl_fb_vector_of(&im->fb, &subgraph, TFLITE_SUBGRAPH_TENSORS, 4);
     im->inputs = tdl_fb_vector_of(&im->fb, &subgraph, TFLITE_SUBGRAPH_INPUTS, 4);
@@ -248,9 +284,16 @@ static bool import_outputs(struct tflite_import *im, const struct tdl_model_sour
     return true;
 }
 
+static const struct tdl_kit_ways ways = {
+    .other = "convert the model anew with supported_ops = "
+             "[tf.lite.OpsSet.TFLITE_BUILTINS] and no optimizations, or to ONNX (python -m "
+             "tf2onnx.convert --tflite FILE --output model.onnx)",
+    .fixed = " (a concrete function whose input signature has no None)",
+};
+
 static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
 {
-    struct tflite_import im = {.kit = tdl_kit_begin(builder, source),
+    struct tflite_import im = {.kit = tdl_kit_begin(builder, source, &ways),
                                .builder = builder,
                                .fb = {.data = source->data, .size = source->size}};
     bool ok = open_model(&im) && import_inputs(&im);
