@@ -95,7 +95,9 @@ static bool is_png(const char *path)
     fclose(file);
     if (size == sizeof(start) && png_sig_cmp(start, 0, size) == 0)
         return true;
-    tool_fail("%s: it is no PNG picture, whatever its name says: convert it", path);
+    tool_fail("%s: it is no PNG picture, whatever its name says; convert it: ffmpeg -i %s "
+              "picture.png",
+              path, path);
     return false;
 }
 
@@ -222,8 +224,10 @@ int run_check_name(const char *path, bool is_output)
     if (ends_with(path, ".npy"))
         return TOOL_OK;
     if (!ends_with(path, ".png"))
-        return tool_usage_error("%s: tensors are %s .npy and .png", path,
-                                is_output ? "written to" : "read from");
+        return is_output ? tool_usage_error("%s: tensors are written to .npy and .png", path)
+                         : tool_usage_error("%s: tensors are read from .npy and .png; convert a "
+                                            "picture first: ffmpeg -i %s picture.png",
+                                            path, path);
 #ifndef HAVE_PNG
     return tool_fail("%s: built without libpng, which pictures need; take .npy", path);
 #else

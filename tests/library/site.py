@@ -100,8 +100,22 @@ def script_messages():
                 yield re.sub(r"\$(\w+|{[^}]*})", "…", text)
 
 
+def gstreamer_messages():
+    """What gst-launch-1.0 says of wrong properties, values as …"""
+    inspect, plugin = sys.argv[3:5]
+    with tempfile.TemporaryDirectory() as temp:
+        surroundings = dict(os.environ, LC_ALL="C.UTF-8", GST_REGISTRY=f"{temp}/registry",
+                            GST_PLUGIN_SYSTEM_PATH_1_0="", GST_PLUGIN_PATH=os.path.dirname(plugin))
+        for wrong in (["mode=blurr"], ["moed=blur"], ["threshold=7", "!", "nothing"]):
+            run = subprocess.run(
+                [inspect.replace("inspect", "launch"), "tdlfilter"] + wrong, env=surroundings,
+                check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60)
+            for line in run.stderr.decode().splitlines():
+                yield re.sub(r"'[^']*'", "'…'", re.sub(r'"[^"]*"', '"…"', line))
+
+
 def check_messages(pages):
-    said = list(messages()) + list(script_messages())
+    said = list(messages()) + list(script_messages()) + list(gstreamer_messages())
     for heading in pages["troubleshooting.html"].headings:
         check(f"the sources say: {heading}", any(heading in text for text in said))
     for text in script_messages():

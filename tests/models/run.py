@@ -195,7 +195,7 @@ def main():
             with open(path("no.png"), "w", encoding="ascii") as f:
                 f.write("this is no picture")
             status, text = run("-i", path("no.png"))
-            check("no picture", status == 1 and "no PNG picture" in text, text)
+            check("no picture", status == 1 and "no PNG picture" in text and "ffmpeg -i" in text, text)
             status, text = run("-i", path("missing.png"))
             check("no file", status == 1 and "No such file" in text, text)
 
@@ -246,6 +246,7 @@ def main():
                 (["-p", "fp8"], "--precision wants auto, fp32 or fp16"),
                 (["-t", "some"], "--threads wants"),
                 (["-o", path("out.jpg")], "written to .npy and .png"),
+                (["-i", path("in.jpg")], "read from .npy and .png; convert .* ffmpeg -i .*in.jpg"),
                 ([path("in.npy")], "behind -i"),
                 (["-i", "a.npy", "-i", "b.npy"], "NAME=FILE"),
                 (["-i", "a=a.npy", "-i", "a=b.npy"], "input 'a' is given twice"),
