@@ -541,6 +541,9 @@ def check(tdl_run, folder, seed):
         outputs.append(chain.random.choice(more))
     base = os.path.join(folder, "%d" % seed)
     chain.model.outputs = [chain.places[o.name] for o in outputs]
+    while chain.random.random() < 0.4:
+        first = chain.random.randrange(len(chain.model.operators))
+        chain.model.outline(first, chain.random.randint(first + 1, len(chain.model.operators)))
     with open(base + ".tflite", "wb") as f:
         f.write(chain.model.file())
     chains.write_npy(base + ".x.npy", chain.x.shape, chain.x.data)

@@ -71,6 +71,7 @@ class Model:
     def __init__(self):
         self.tensors, self.buffers, self.operators, self.codes = [], [{}], [], []
         self.inputs, self.outputs = [], []
+        self.graphs = []  # more of them: tables
 
     def tensor(self, shape, kind=FLOAT32, name=None, data=None, scales=None, zeros=None, along=0):
         """`scales` and `zeros` of a quantized one, along a dimension if there are several."""
@@ -97,11 +98,35 @@ class Model:
             table.update({3: Byte(options[0]), 4: options[1]})
         self.operators.append(table)
 
+    def outline(self, first, end):
+        """Operators become a graph of their own, and a composite in their place."""
+        body = self.operators[first:end]
+        made = [t for o in body for t in o[2]]
+        after = {t for o in self.operators[end:] for t in o[1]} | set(self.outputs)
+        read = dict.fromkeys(t for o in body for t in o[1] if t not in made)
+        given = [t for t in read if 2 not in self.tensors[t]]
+        result = [t for t in made if t in after]
+        if not given or not result:
+            return False
+        place = {t: i for i, t in enumerate(list(read) + made)}
+        self.graphs.append({
+            0: [self.tensors[t] for t in place], 1: [place[t] for t in given],
+            2: [place[t] for t in result],
+            3: [o | {1: [place[t] for t in o[1]], 2: [place[t] for t in o[2]]}
+                for o in body]})
+        key = (206, 1)
+        if key not in self.codes:
+            self.codes.append(key)
+        self.operators[first:end] = [{
+            0: self.codes.index(key), 1: given, 2: result, 11: Byte(21),
+            12: {0: "some.name", 1: len(self.graphs)}}]
+        return True
+
     def file(self):
         codes = [{0: Byte(min(code, 127)), 2: version, 3: code} for code, version in self.codes]
         graph = {0: self.tensors, 1: self.inputs, 2: self.outputs, 3: self.operators}
         buffer = Flatbuffer()
         buffer.data += struct.pack("<I4s", 0, b"TFL3")
-        root = buffer.table({0: 3, 1: codes, 2: [graph], 4: self.buffers})
+        root = buffer.table({0: 3, 1: codes, 2: [graph] + self.graphs, 4: self.buffers})
         struct.pack_into("<I", buffer.data, 0, root)
         return bytes(buffer.data)

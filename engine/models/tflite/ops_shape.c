@@ -152,6 +152,36 @@ static bool add_broadcast_to(struct tflite_import *im, const struct tflite_op *o
     return set_expanded(im, op, tflite_operand(im, op->inputs[0]), 1);
 }
 
+/* The shape that two shapes broadcast to. */
+static bool add_broadcast_args(struct tflite_import *im, const struct tflite_op *op)
+{
+    int64_t lists[2][TDL_MAX_RANK];
+    int32_t shape[TDL_MAX_RANK];
+    struct tdl_operand *result;
+    struct tflite_tensor out;
+    uint32_t counts[2];
+
+    for (uint32_t i = 0; i < 2; i++)
+        if (!tflite_read_list(im, op, i, TDL_MAX_RANK, lists[i], &counts[i]))
+            return false;
+    const uint32_t rank = counts[0] > counts[1] ? counts[0] : counts[1];
+    for (uint32_t i = 0; i < rank; i++) { /* from the last on */
+        const int64_t a = i < counts[0] ? lists[0][counts[0] - 1 - i] : 1;
+        const int64_t b = i < counts[1] ? lists[1][counts[1] - 1 - i] : 1;
+
+        if (a != b && a != 1 && b != 1)
+            return tdl_kit_damaged(&im->kit, "sizes %lld and %lld do not broadcast", (long long)a,
+                                   (long long)b);
+        shape[rank - 1 - i] = (int32_t)(a == 1 ? b : a);
+    }
+    if (rank == 0 || !tflite_get_tensor(im, op->outputs[0], &out))
+        return rank == 0 && tdl_kit_lacks(&im->kit, "the shape of a scalar has no elements");
+    result = tdl_kit_int_list(&im->kit, shape, rank);
+    if (result && out.type == TFLITE_INT64)
+        result = tdl_builder_cast(im->builder, result, TDL_INT64);
+    return tflite_give(im, op, result);
+}
+
 static bool add_fill(struct tflite_import *im, const struct tflite_op *op)
 {
     return set_expanded(im, op, tflite_operand(im, op->inputs[1]), 0);
@@ -217,6 +247,7 @@ static bool add_range(struct tflite_import *im, const struct tflite_op *op)
 }
 
 const struct tflite_op_row tflite_rows_shape[] = {
+    TFLITE_OP(BROADCAST_ARGS, 1, 2, 2, add_broadcast_args),
     TFLITE_OP(BROADCAST_TO, 3, 2, 2, add_broadcast_to),
     TFLITE_OP(EXPAND_DIMS, 1, 2, 2, add_expand_dims),
     TFLITE_OP(FILL, 4, 2, 2, add_fill),

@@ -109,6 +109,19 @@ static bool resolve_code(struct tflite_import *im, const struct tdl_fb_table *ta
     return true;
 }
 
+static bool read_options2(struct tflite_import *im, const struct tdl_fb_table *table,
+                          struct tflite_op *op)
+{
+    const uint8_t type = tdl_fb_u8(&im->fb, table, TFLITE_OPERATOR_OPTIONS2_TYPE, 0);
+
+    if (tflite_check(im) && type != op->row->options2)
+        return tdl_kit_damaged(&im->kit,
+                               "the model file is damaged: options of kind %u instead of %u", type,
+                               op->row->options2);
+    op->options = tdl_fb_sub_table(&im->fb, table, TFLITE_OPERATOR_OPTIONS2);
+    return tflite_check(im);
+}
+
 static bool read_options(struct tflite_import *im, const struct tdl_fb_table *table,
                          struct tflite_op *op)
 {
@@ -117,6 +130,8 @@ static bool read_options(struct tflite_import *im, const struct tdl_fb_table *ta
     op->custom_options = tdl_fb_vector_of(&im->fb, table, TFLITE_OPERATOR_CUSTOM_OPTIONS, 1);
     if (!tflite_check(im))
         return false;
+    if (op->row->options2)
+        return read_options2(im, table, op);
     if (op->row->options == 0 || type == 0) /* none needed, or all of them defaults */
         return true;
     if (type != op->row->options)
@@ -133,10 +148,14 @@ static void set_label(struct tflite_import *im, const struct tflite_op *op)
     const struct tdl_fb_table output =
         tdl_fb_vector_table(&im->fb, &im->tensors, (uint32_t)op->outputs[0]);
     const char *name = tdl_fb_string(&im->fb, &output, TFLITE_TENSOR_NAME);
-    char label[128];
+    char label[160];
+    int length;
 
-    snprintf(label, sizeof(label), name && *name ? "operator %u %s '%.60s'" : "operator %u %s",
-             op->index, op->row->name, name);
+    length = snprintf(label, sizeof(label), "operator %u %s", op->index, op->row->name);
+    if (name && *name)
+        length += snprintf(label + length, sizeof(label) - (size_t)length, " '%.60s'", name);
+    if (im->depth)
+        snprintf(label + length, sizeof(label) - (size_t)length, " of graph %u", im->graph);
     tdl_builder_set_label(im->builder, label);
 }
 
@@ -166,15 +185,13 @@ static bool import_operator(struct tflite_import *im, uint32_t index)
 static bool open_model(struct tflite_import *im)
 {
     struct tdl_fb_table model = tdl_fb_root(&im->fb, TFLITE_IDENTIFIER);
-    struct tdl_fb_vector subgraphs;
-    struct tdl_fb_table subgraph;
     int32_t version;
 
     if (im->fb.error)
         return tdl_kit_damaged(&im->kit, "not a TensorFlow Lite model: %s; give a .tflite file",
                                im->fb.error);
     version = tdl_fb_i32(&im->fb, &model, TFLITE_MODEL_VERSION, 0);
-    subgraphs = tdl_fb_vector_of(&im->fb, &model, TFLITE_MODEL_SUBGRAPHS, 4);
+    im->subgraphs = tdl_fb_vector_of(&im->fb, &model, TFLITE_MODEL_SUBGRAPHS, 4);
     im->codes = tdl_fb_vector_of(&im->fb, &model, TFLITE_MODEL_OPERATOR_CODES, 4);
     im->buffers = tdl_fb_vector_of(&im->fb, &model, TFLITE_MODEL_BUFFERS, 4);
     if (!tflite_check(im))
@@ -185,25 +202,13 @@ static bool open_model(struct tflite_import *im)
             "the model has schema version %d; libtdl reads version %d: convert it "
             "with TensorFlow 2",
             version, TFLITE_VERSION);
-    if (subgraphs.count != 1)
-        return tdl_kit_refuse(&im->kit,
-                              "the model has %u subgraphs; libtdl takes one: convert it without "
-                              "control flow",
-                              subgraphs.count);
-    subgraph = tdl_fb_vector_table(&im->fb, &subgraphs, 0);
-    im->tensors = tdl_fb_vector_of(&im->fb, &subgraph, TFLITE_SUBGRAPH_TENSORS, 4);
-    im->inputs = tdl_fb_vector_of(&im->fb, &subgraph, TFLITE_SUBGRAPH_INPUTS, 4);
-    im->outputs = tdl_fb_vector_of(&im->fb, &subgraph, TFLITE_SUBGRAPH_OUTPUTS, 4);
-    im->operators = tdl_fb_vector_of(&im->fb, &subgraph, TFLITE_SUBGRAPH_OPERATORS, 4);
-    if (!tflite_check(im))
+    if (im->subgraphs.count == 0)
+        return tdl_kit_damaged(&im->kit, "the model has no graph");
+    if (!tflite_open_subgraph(im, 0))
         return false;
     if (im->inputs.count == 0 || im->outputs.count == 0)
         return tdl_kit_damaged(&im->kit, "the model has %u inputs and %u outputs", im->inputs.count,
                                im->outputs.count);
-    im->values = calloc((size_t)im->tensors.count + 1, sizeof(*im->values));
-    if (!im->values)
-        return tdl_kit_fail(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for %u tensors",
-                            im->tensors.count);
     return true;
 }
 
@@ -295,6 +300,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
 {
     struct tflite_import im = {.kit = tdl_kit_begin(builder, source, &ways),
                                .builder = builder,
+                               .add_operator = import_operator,
                                .fb = {.data = source->data, .size = source->size}};
     bool ok = open_model(&im) && import_inputs(&im);
     for (uint32_t i = 0; ok && i < im.operators.count; i++)

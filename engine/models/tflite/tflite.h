@@ -38,9 +38,13 @@ struct tflite_import {
     struct tdl_kit kit;
     struct tdl_builder *builder; /* the kit's */
     struct tdl_flatbuffer fb;
-    struct tdl_fb_vector codes, buffers, tensors, operators;
-    struct tdl_fb_vector inputs, outputs;
-    struct tflite_value *values; /* one per tensor */
+    struct tdl_fb_vector codes, buffers, subgraphs;
+    struct tdl_fb_vector tensors, operators, inputs, outputs; /* of the graph that is read */
+    struct tflite_value *values;                              /* one per tensor */
+    uint32_t graph, depth;                                    /* its number; graphs within graphs */
+    uint64_t inlined; /* operators and tensors of these in all */
+    /* tflite.c's: operators may hold graphs, which add theirs by it. */
+    bool (*add_operator)(struct tflite_import *im, uint32_t index);
     /* Constants that were made, to be used by all operators that read them: by struct
      * tflite_made. */
     struct tdl_map made;
@@ -81,9 +85,10 @@ struct tflite_op {
 /* `add` ends in tflite_give(). A custom operator is found by its name. */
 struct tflite_op_row {
     TDL_KIT_ROW(bool (*add)(struct tflite_import *im, const struct tflite_op *op));
-    uint8_t code;    /* enum tflite_code */
-    uint8_t options; /* member of the options union, 0 for none */
-    uint8_t outputs; /* at most; 0: one */
+    uint8_t code;     /* enum tflite_code */
+    uint8_t options;  /* member of the options union, 0 for none */
+    uint8_t options2; /* of the second one */
+    uint8_t outputs;  /* at most; 0: one */
 };
 #define TFLITE_OP(op, version, ...)                                                                \
     {                                                                                              \
@@ -103,6 +108,9 @@ const char *tflite_type_name(uint8_t type);
 bool tflite_check(struct tflite_import *im);
 /* "it is of a type that libtdl does not take": false for convenience. */
 bool tflite_fail_type(struct tflite_import *im, int32_t index, const struct tflite_tensor *tensor);
+
+/* subgraphs.c: the tensors and operators of that graph become those of the import. */
+bool tflite_open_subgraph(struct tflite_import *im, uint32_t index);
 
 /* Bytes of an element; 0: of a type that libtdl does not take. */
 uint32_t tflite_type_size(uint8_t type);
