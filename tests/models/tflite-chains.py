@@ -67,6 +67,7 @@ class Chain(chains.Chain):
         value.name = "w%d" % len(self.weights)
         self.weights[value.name] = value, kind
         self.places.pop(value.name, None)  # of one that a step took back
+        self.stored.pop(value.name, None)
         return value
 
     def weight(self, *shape):
