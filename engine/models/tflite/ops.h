@@ -37,8 +37,8 @@ struct tdl_operand *tflite_transpose(struct tflite_import *im, struct tdl_operan
                                      const uint32_t *permutation);
 
 /* Tables of rows, each ends with an empty one. */
-extern const struct tflite_op_row tflite_rows_conv[], tflite_rows_eltwise[], tflite_rows_image[],
-    tflite_rows_matrix[], tflite_rows_move[], tflite_rows_quantize[], tflite_rows_reduce[],
-    tflite_rows_shape[], tflite_rows_slice[], tflite_rows_subgraphs[];
+extern const struct tflite_op_row tflite_rows_conv[], tflite_rows_detect[], tflite_rows_eltwise[],
+    tflite_rows_image[], tflite_rows_matrix[], tflite_rows_move[], tflite_rows_quantize[],
+    tflite_rows_reduce[], tflite_rows_shape[], tflite_rows_slice[], tflite_rows_subgraphs[];
 
 #endif

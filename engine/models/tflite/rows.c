@@ -7,7 +7,7 @@
 static const void *const tables[] = {
     tflite_rows_conv,  tflite_rows_eltwise,   tflite_rows_image,  tflite_rows_matrix,
     tflite_rows_move,  tflite_rows_quantize,  tflite_rows_reduce, tflite_rows_shape,
-    tflite_rows_slice, tflite_rows_subgraphs,
+    tflite_rows_slice, tflite_rows_subgraphs, tflite_rows_detect,
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 static const struct tdl_kit_tables operators = {tables, TABLES, sizeof(struct tflite_op_row)};
