@@ -27,10 +27,10 @@ extern "C" {
 
 /** A VkDevice with all that libtdl has to know of it. */
 struct tdl_vulkan_device {
-    VkInstance instance;              /**< that the device was found by */
-    VkPhysicalDevice physical_device; /**< what `device` was made of */
+    VkInstance instance;              /**< instance that the device was found by */
+    VkPhysicalDevice physical_device; /**< device that `device` was made of */
     VkDevice device;                  /**< with what is enabled below */
-    VkQueue queue;                    /**< of a family that computes */
+    VkQueue queue;                    /**< queue of a family that computes */
     uint32_t queue_family;            /**< the queue's */
     uint32_t instance_version;        /**< VkApplicationInfo.apiVersion of the instance */
     /** Enabled on the device; the versions' own need not be named. */
@@ -121,8 +121,8 @@ TDL_API enum tdl_result tdl_buffer_create_exportable(struct tdl_context *context
 TDL_API enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *buffer, int *out_fd);
 
 struct tdl_buffer_wrap_params {
-    VkBuffer buffer; /**< of the context's VkDevice, with memory bound to it */
-    uint64_t size;   /**< that it was created with, bytes */
+    VkBuffer buffer; /**< a buffer of the context's VkDevice, with memory bound to it */
+    uint64_t size;   /**< size that it was created with, bytes */
     /** That it was created with; 0: STORAGE_BUFFER, TRANSFER_SRC and TRANSFER_DST, which it
      *  has to have. */
     VkBufferUsageFlags usage;
@@ -147,13 +147,13 @@ TDL_API enum tdl_result tdl_buffer_wrap(struct tdl_context *context,
 struct tdl_image;
 
 struct tdl_image_import_params {
-    enum tdl_format format; /**< of the picture */
-    uint32_t plane;         /**< of that format */
-    uint32_t width, height; /**< of the picture, px */
+    enum tdl_format format; /**< format of the picture */
+    uint32_t plane;         /**< index of the plane in that format */
+    uint32_t width, height; /**< size of the picture, px */
     uint64_t modifier;      /**< DRM's; 0 is linear */
     int fd;                 /**< borrowed: duplicated inside */
-    uint64_t offset;        /**< of the plane in the dma-buf, bytes */
-    uint32_t stride;        /**< of its rows, bytes */
+    uint64_t offset;        /**< start of the plane in the dma-buf, bytes */
+    uint32_t stride;        /**< distance of its rows, bytes */
     bool for_write;         /**< refuse what can be copied from only */
     uint64_t reserved[4];   /**< 0: room for later versions */
 };
@@ -186,9 +186,9 @@ TDL_API enum tdl_result tdl_image_modifiers(struct tdl_context *context, enum td
                                             uint32_t capacity, uint32_t *out_count);
 
 struct tdl_image_create_params {
-    enum tdl_format format; /**< of the picture */
-    uint32_t plane;         /**< of that format */
-    uint32_t width, height; /**< of the picture, px */
+    enum tdl_format format; /**< format of the picture */
+    uint32_t plane;         /**< index of the plane in that format */
+    uint32_t width, height; /**< size of the picture, px */
     uint64_t modifier;      /**< DRM's; 0 is linear */
     uint64_t reserved[4];   /**< 0: room for later versions */
 };
@@ -217,14 +217,14 @@ TDL_API enum tdl_result tdl_image_export(struct tdl_image *image,
                                          struct tdl_image_place *out_place);
 
 struct tdl_image_wrap_params {
-    VkImage image;          /**< of the context's VkDevice; level 0, layer 0 */
-    VkFormat vk_format;     /**< that it was created with */
-    enum tdl_format format; /**< what its bytes are */
-    uint32_t plane;         /**< of that format */
-    uint32_t width, height; /**< of the picture, px */
+    VkImage image;          /**< an image of the context's VkDevice; level 0, layer 0 */
+    VkFormat vk_format;     /**< format that it was created with */
+    enum tdl_format format; /**< format of its bytes */
+    uint32_t plane;         /**< index of the plane in that format */
+    uint32_t width, height; /**< size of the picture, px */
     /** 0: COLOR. PLANE_0… of images with several planes, not disjoint. */
     VkImageAspectFlags aspect;
-    VkImageUsageFlags usage; /**< that it was created with; 0: copies both ways */
+    VkImageUsageFlags usage; /**< usage that it was created with; 0: copies both ways */
     uint64_t reserved[4];    /**< 0: room for later versions */
 };
 /** Borrow a VkImage. The caller keeps it alive until the image has been
@@ -237,7 +237,7 @@ TDL_API void tdl_image_destroy(struct tdl_image **image);
 
 /** The last use of a VkImage, and its owner. */
 struct tdl_image_state {
-    VkImageLayout layout;        /**< that it is in */
+    VkImageLayout layout;        /**< layout that the image is in */
     VkAccessFlags2 access;       /**< access of the last use */
     VkPipelineStageFlags2 stage; /**< where */
     /** The owner: VK_QUEUE_FAMILY_IGNORED (or the context's own) for nobody
@@ -323,7 +323,7 @@ TDL_API enum tdl_result tdl_dma_buf_set_fence(int dma_buf_fd, bool for_write, in
 
 /** How the other side learns when the memory is its own. */
 enum tdl_order {
-    TDL_ORDER_NONE = 0,  /**< it is already: the CPU has waited */
+    TDL_ORDER_NONE = 0,  /**< nothing to wait for: the CPU has waited */
     TDL_ORDER_TIMELINE,  /**< a timeline semaphore reaches a value */
     TDL_ORDER_SYNC_FILE, /**< a sync file signals */
 };
@@ -331,9 +331,9 @@ enum tdl_order {
 /** A tensor in other hands: memory, and from when on. Plain data; the fds are
  *  the receiver's to close, -1 where there is none. */
 struct tdl_rental {
-    enum tdl_handle_type type; /**< of `memory_fd` */
+    enum tdl_handle_type type; /**< type of `memory_fd` */
     int memory_fd;             /**< -1 of VK_BUFFER and KNOWN */
-    size_t size;               /**< of the buffer, bytes */
+    size_t size;               /**< size of the buffer, bytes */
     enum tdl_order order;      /**< how it is known when */
     int semaphore_fd;          /**< TIMELINE: an opaque fd; SYNC_FILE: that */
     uint64_t wait_value;       /**< TIMELINE: own from here on */
