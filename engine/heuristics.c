@@ -146,3 +146,16 @@ bool tdl_more_share(const struct tdl_device_info *device, uint32_t invocations)
     return invocations * 2 <= TDL_MIN(MOST, device->max_workgroup_invocations) &&
            tdl_shared_room(device, invocations) < device->max_shared_memory;
 }
+
+/* V3D's driver ends a job after 500 ms, as older Mali drivers do; Intel's ends what does not
+ * let others in for 640 ms, and AMD's after 10 s. Cards are estimated by what an old one does. */
+const struct tdl_watchdog *tdl_watchdog_of(const struct tdl_device_info *device)
+{
+    static const struct tdl_watchdog watchdogs[] = {
+        [TDL_DEVICE_OTHER] = {250, {5, 2}},       [TDL_DEVICE_INTEGRATED_GPU] = {250, {5, 2}},
+        [TDL_DEVICE_VIRTUAL_GPU] = {250, {5, 2}}, [TDL_DEVICE_DISCRETE_GPU] = {1000, {500, 50}},
+        [TDL_DEVICE_SOFTWARE] = {0, {1, 1}},      [TDL_DEVICE_CPU] = {0, {1, 1}},
+    };
+    return &watchdogs[(size_t)device->type < TDL_COUNT(watchdogs) ? device->type
+                                                                  : TDL_DEVICE_OTHER];
+}

@@ -48,6 +48,18 @@ struct tdl_heuristics {
     } efficiency;
 };
 
+/* What ends long work, by the type of device. */
+struct tdl_watchdog {
+    /* Longest that a submission shall take, in ms: half of what the most impatient driver
+     * of Linux gives. 0: nothing ends it. */
+    double submission_ms;
+    struct {
+        double macs, bytes; /* in a ns: what the slowest does */
+    } slowest;
+};
+
+/* A row of the table: nothing to free. */
+const struct tdl_watchdog *tdl_watchdog_of(const struct tdl_device_info *device);
 /* A row of the table: nothing to free. */
 const struct tdl_heuristics *tdl_heuristics_of(const struct tdl_device_info *device);
 

@@ -141,10 +141,13 @@ fail:
     return r;
 }
 
-void tdl_batch_let_go(struct tdl_vk_batch *b)
+void tdl_batch_let_go(struct tdl_vk_batch *b, bool submitted)
 {
-    for (uint32_t i = 0; i < b->hold_count; i++)
+    for (uint32_t i = 0; i < b->hold_count; i++) {
+        if (submitted && b->holds[i].submitted)
+            b->holds[i].submitted(b->holds[i].data);
         b->holds[i].release(b->base.ctx, b->holds[i].data);
+    }
     for (uint32_t i = 0; i < b->use_count; i++)
         tdl_buffer_destroy(&b->uses[i].buffer);
     b->hold_count = b->use_count = 0;
@@ -159,7 +162,7 @@ void tdl_vk_batch_destroy(struct tdl_batch *batch)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     struct tdl_context *ctx = batch->ctx;
-    tdl_batch_let_go(b);
+    tdl_batch_let_go(b, false);
     tdl_context_defer(ctx, b->point, free_later, &b->base);
     tdl_context_destroy(&ctx);
 }
@@ -189,6 +192,7 @@ enum tdl_result tdl_vk_batch_begin(struct tdl_batch *batch)
     b->state = TDL_BATCH_RECORDING;
     b->own_used = b->part_count = b->use_count = b->epoch = b->dispatches = 0;
     b->mark_count = b->submitted_marks = 0;
+    b->piece_ns = 0;
     b->open = b->writes_host = b->finishing = false;
     return TDL_OK;
 }
@@ -210,7 +214,7 @@ void tdl_vk_batch_cancel(struct tdl_batch *batch)
         return;
     if (b->open)
         vkEndCommandBuffer(b->own[b->own_used - 1]);
-    tdl_batch_let_go(b);
+    tdl_batch_let_go(b, false);
     tdl_sync_submitted(b->base.ctx, &b->sync, false);
     b->open = false;
     b->state = TDL_BATCH_IDLE;
@@ -259,6 +263,7 @@ enum tdl_result tdl_batch_open_commands(struct tdl_vk_batch *b, VkCommandBuffer 
         if (r != TDL_OK)
             return r;
         b->own_used++;
+        b->cuts[b->part_count] = false;
         b->parts[b->part_count++] = cb;
         b->open = true;
     }
@@ -450,9 +455,18 @@ enum tdl_result tdl_vk_batch_fill_zero(struct tdl_batch *batch, struct tdl_buffe
     return r;
 }
 
-enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer recorded,
+/* A watchdog would end what takes too long at once. */
+static void add_part(struct tdl_vk_batch *b, VkCommandBuffer part, double ns, double bound_ns)
+{
+    const bool cut = bound_ns > 0 && b->piece_ns > 0 && b->piece_ns + ns > bound_ns;
+    b->piece_ns = cut ? ns : b->piece_ns + ns;
+    b->cuts[b->part_count] = cut;
+    b->parts[b->part_count++] = part;
+}
+
+enum tdl_result tdl_batch_execute(struct tdl_batch *batch, const struct tdl_recorded *recorded,
                                   const struct tdl_bind *uses, uint32_t use_count,
-                                  uint32_t dispatches, struct tdl_hold hold)
+                                  struct tdl_hold hold)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     if (b->state != TDL_BATCH_RECORDING)
@@ -462,13 +476,14 @@ enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer recor
         r = tdl_batch_close_commands(b);
     if (r != TDL_OK)
         return r;
-    if (b->part_count + 1 == TDL_BATCH_PARTS)
+    if (b->part_count + recorded->part_count >= TDL_BATCH_PARTS)
         return fail_full();
     r = tdl_batch_hold(batch, hold);
     if (r != TDL_OK)
         return r;
-    b->parts[b->part_count++] = recorded;
-    b->dispatches += dispatches;
+    for (uint32_t i = 0; i < recorded->part_count; i++)
+        add_part(b, recorded->parts[i], recorded->ns[i], recorded->bound_ns);
+    b->dispatches += recorded->dispatches;
     return TDL_OK;
 }
 

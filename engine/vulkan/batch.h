@@ -34,12 +34,19 @@ enum tdl_result tdl_batch_dispatch(struct tdl_batch *batch, const struct tdl_pip
 struct tdl_hold {
     void *data;
     void (*release)(struct tdl_context *ctx, void *data);
+    void (*submitted)(void *data); /* before that, where it was; may be NULL */
 };
-/* Add a command buffer recorded elsewhere with the buffers that it uses. It
- * must order its own dispatches. On success the batch takes `hold` over. */
-enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer commands,
+/* Work recorded elsewhere, in parts, which orders its own dispatches. */
+struct tdl_recorded {
+    const VkCommandBuffer *parts;
+    const double *ns; /* what each part is thought to take */
+    uint32_t part_count, dispatches;
+    double bound_ns; /* of what is submitted at once; 0: none */
+};
+/* Add it, with the buffers that it uses. On success the batch takes `hold` over. */
+enum tdl_result tdl_batch_execute(struct tdl_batch *batch, const struct tdl_recorded *recorded,
                                   const struct tdl_bind *uses, uint32_t use_count,
-                                  uint32_t dispatches, struct tdl_hold hold);
+                                  struct tdl_hold hold);
 /* Keep something alive until then. On success the batch takes it over. */
 enum tdl_result tdl_batch_hold(struct tdl_batch *batch, struct tdl_hold hold);
 /* The command buffer to record more work into, ordered behind earlier work on

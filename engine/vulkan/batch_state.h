@@ -37,7 +37,9 @@ struct tdl_vk_batch {
     bool open;      /* own[own_used - 1] is being recorded */
     bool finishing; /* the last part, which has room kept for it */
     VkCommandBuffer parts[TDL_BATCH_PARTS];
+    bool cuts[TDL_BATCH_PARTS]; /* the part begins another submission to the queue */
     uint32_t part_count;
+    double piece_ns;             /* what the parts since the last cut are thought to take */
     VkCommandBuffer handover[2]; /* in front of the parts and behind them */
     struct tdl_sync sync;
     struct tdl_hold holds[TDL_BATCH_HOLDS];
@@ -73,6 +75,6 @@ void tdl_batch_barrier(VkCommandBuffer commands, bool to_host);
 /* Let go what the batch held until its work had a point, or was given up: work
  * recorded elsewhere, and the buffers in use, which their owners may destroy
  * or replace in between. */
-void tdl_batch_let_go(struct tdl_vk_batch *batch);
+void tdl_batch_let_go(struct tdl_vk_batch *batch, bool submitted);
 
 #endif

@@ -85,6 +85,55 @@ static void note_others(struct tdl_queue *own, const struct tdl_submission *s)
         own->waited[i] = TDL_MAX(own->waited[i], s->behind[i]);
 }
 
+static bool is_cut(const struct tdl_submission *s, uint32_t command)
+{
+    return command >= s->first_cut && command - s->first_cut < s->cut_count &&
+           s->cuts[command - s->first_cut];
+}
+
+/* Commands `from` to `end` of the whole, whose first part waits, and whose last one signals. */
+static enum tdl_result submit_piece(struct tdl_context *ctx, const struct tdl_queue *own,
+                                    const VkSubmitInfo *whole, uint32_t from, uint32_t end)
+{
+    VkTimelineSemaphoreSubmitInfo timeline = *(const VkTimelineSemaphoreSubmitInfo *)whole->pNext;
+    VkSubmitInfo piece = *whole;
+    piece.pNext = &timeline;
+    piece.pCommandBuffers += from;
+    piece.commandBufferCount = end - from;
+    if (from)
+        piece.waitSemaphoreCount = timeline.waitSemaphoreValueCount = 0;
+    if (end < whole->commandBufferCount)
+        piece.signalSemaphoreCount = timeline.signalSemaphoreValueCount = 0;
+    tdl_context_lock_queue(ctx);
+    const enum tdl_result r = VK(ctx, vkQueueSubmit(own->handle, 1, &piece, VK_NULL_HANDLE));
+    tdl_context_unlock_queue(ctx);
+    if (r == TDL_OK)
+        atomic_fetch_add(&ctx->stats.submits, 1);
+    return r;
+}
+
+/* `ahead` commands are in front of those of the submission. */
+static enum tdl_result submit_pieces(struct tdl_context *ctx, const struct tdl_queue *own,
+                                     const VkSubmitInfo *whole, const struct tdl_submission *s,
+                                     uint32_t ahead)
+{
+    enum tdl_result r = TDL_OK;
+    uint32_t from = 0;
+    for (uint32_t i = ahead + 1; i < whole->commandBufferCount && r == TDL_OK; i++)
+        if (is_cut(s, i - ahead)) {
+            r = submit_piece(ctx, own, whole, from, i);
+            from = r == TDL_OK ? i : from;
+        }
+    if (r == TDL_OK)
+        r = submit_piece(ctx, own, whole, from, whole->commandBufferCount);
+    if (r != TDL_OK && from) { /* nobody would know when the pieces before have ended */
+        tdl_context_lock_queue(ctx);
+        vkQueueWaitIdle(own->handle);
+        tdl_context_unlock_queue(ctx);
+    }
+    return r;
+}
+
 enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx, const struct tdl_submission *s,
                                           uint64_t *out_point)
 {
@@ -134,9 +183,7 @@ enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx, const struct 
     const bool first = !own->last_point;
     if (first)
         tdl_signals_block(&before);
-    tdl_context_lock_queue(ctx);
-    enum tdl_result r = VK(ctx, vkQueueSubmit(own->handle, 1, &submit, VK_NULL_HANDLE));
-    tdl_context_unlock_queue(ctx);
+    enum tdl_result r = submit_pieces(ctx, own, &submit, s, s->prepend_barrier ? 1 : 0);
     if (first)
         tdl_signals_restore(&before);
     if (r != TDL_OK)
@@ -146,7 +193,6 @@ enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx, const struct 
     note_others(own, s);
     tdl_queue_submitted(ctx, s->queue, point.value);
     *out_point = point.value;
-    atomic_fetch_add(&ctx->stats.submits, 1);
     return TDL_OK;
 }
 

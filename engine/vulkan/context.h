@@ -98,6 +98,9 @@ struct tdl_submission {
     uint32_t queue;
     const VkCommandBuffer *commands;
     uint32_t command_count;
+    /* cuts[i]: command first_cut + i begins another call to the queue. */
+    const bool *cuts;
+    uint32_t first_cut, cut_count;
     bool prepend_barrier; /* first order it after all earlier work of its queue */
     /* Wait for these points of the other queues. */
     uint64_t behind[TDL_MAX_QUEUES];

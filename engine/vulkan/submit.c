@@ -156,6 +156,9 @@ static enum tdl_result submit_locked(struct tdl_vk_batch *b)
         .queue = b->queue,
         .commands = around ? list : b->parts,
         .command_count = b->part_count + (around ? 2 : 0),
+        .cuts = b->cuts,
+        .first_cut = around ? 1 : 0,
+        .cut_count = b->part_count,
         .waits = b->sync.waits,
         .wait_count = b->sync.wait_count,
         .signals = b->sync.signals,
@@ -186,7 +189,7 @@ enum tdl_result tdl_vk_batch_submit(struct tdl_batch *batch, uint64_t *out_point
     pthread_mutex_lock(&tdl_vk(ctx)->lock);
     r = submit_locked(b);
     pthread_mutex_unlock(&tdl_vk(ctx)->lock);
-    tdl_batch_let_go(b);
+    tdl_batch_let_go(b, r == TDL_OK);
     tdl_sync_submitted(ctx, &b->sync, r == TDL_OK);
     b->state = TDL_BATCH_IDLE;
     if (r != TDL_OK)

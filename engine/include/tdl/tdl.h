@@ -297,7 +297,8 @@ TDL_API enum tdl_result tdl_context_save_cache(struct tdl_context *context);
 
 /** Counters since creation; memory figures are of this moment. */
 struct tdl_context_stats {
-    uint64_t submits;     /**< batches submitted to the queue, or to the CPU's thread */
+    uint64_t submits;     /**< submissions to the queue, or to the CPU's thread: one a batch,
+                               more where that is long and the device slow */
     uint64_t dispatches;  /**< compute dispatches, or a graph's steps on the CPU, submitted */
     uint64_t waits;       /**< times the caller's thread slept for the device */
     uint64_t pipelines;   /**< pipelines created; 0 on the CPU */

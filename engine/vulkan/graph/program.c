@@ -62,6 +62,7 @@ enum tdl_result tdl_vk_program_create(struct tdl_graph *g, const struct tdl_comp
     if (!g->program)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     pthread_mutex_init(&g->program->lock, NULL);
+    tdl_split_init(&g->program->split, &g->ctx->info);
     r = need_arena(g, 0);
     return r == TDL_OK ? share_weights(g, g->program) : r;
 }
@@ -110,6 +111,24 @@ static void drop_oldest(struct tdl_graph *g)
     tdl_recording_release(g->ctx, rec);
 }
 
+/* What a long run takes is known when its timestamps are there: recordings that were made
+ * before are cut by a guess. */
+static void learn(struct tdl_graph *g, const struct tdl_recording *rec)
+{
+    uint64_t ticks[2];
+    if (!rec->queries || g->program->split.measured ||
+        vkGetQueryPoolResults(tdl_vk(g->ctx)->device, rec->queries, 0, 2, sizeof(ticks), ticks,
+                              sizeof(*ticks), VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
+        return;
+    const uint64_t ns = tdl_context_ticks_ns(g->ctx, ticks[0], ticks[1]);
+    if (!tdl_split_learn(&g->program->split, &rec->parts, ns))
+        return;
+    tdl_log(g->ctx, TDL_LOG_DEBUG, "a run takes %.1f ms; submissions are cut at %.0f",
+            (double)ns / 1e6, g->program->split.bound_ns / 1e6);
+    while (g->program->recordings)
+        drop_oldest(g);
+}
+
 /* The recording for these buffers, made if need be. Call with the graph's
  * lock held. */
 static enum tdl_result find_recording(struct tdl_graph *g, struct tdl_buffer *const *bound,
@@ -119,6 +138,10 @@ static enum tdl_result find_recording(struct tdl_graph *g, struct tdl_buffer *co
     struct tdl_recording *rec = g->program->recordings;
     while (rec && !matches(rec, bound, count, queue))
         rec = rec->next;
+    if (rec && atomic_load(&rec->submitted)) {
+        learn(g, rec); /* which may drop all */
+        rec = g->program->recordings ? rec : NULL;
+    }
     if (!rec) {
         if (g->program->recording_count >= TDL_MAX_RECORDINGS)
             drop_oldest(g);
@@ -136,6 +159,12 @@ static enum tdl_result find_recording(struct tdl_graph *g, struct tdl_buffer *co
     return TDL_OK;
 }
 
+static void note_submitted(void *recording)
+{
+    struct tdl_recording *rec = recording;
+    atomic_store(&rec->submitted, true);
+}
+
 static enum tdl_result execute(struct tdl_batch *batch, struct tdl_graph *g,
                                struct tdl_recording *rec, struct tdl_buffer *const *bound)
 {
@@ -149,8 +178,11 @@ static enum tdl_result execute(struct tdl_batch *batch, struct tdl_graph *g,
         uses[count++] =
             (struct tdl_bind){.buffer = bound[i], .read = i < inputs, .write = i >= inputs};
     atomic_fetch_add(&rec->refs, 1);
-    enum tdl_result r = tdl_batch_execute(batch, rec->commands, uses, count, g->plan.step_count,
-                                          (struct tdl_hold){rec, tdl_recording_release});
+    const struct tdl_recorded recorded = {rec->commands, rec->parts.ns, rec->parts.count,
+                                          g->plan.step_count, g->program->split.bound_ns};
+    enum tdl_result r =
+        tdl_batch_execute(batch, &recorded, uses, count,
+                          (struct tdl_hold){rec, tdl_recording_release, note_submitted});
     if (r != TDL_OK)
         tdl_recording_release(g->ctx, rec);
     return r;

@@ -8,6 +8,7 @@
 #define TDL_PROGRAM_H
 
 #include "compile.h"
+#include "split.h"
 
 #include "core/weights.h"
 #include "vulkan/batch.h"
@@ -23,10 +24,13 @@ struct tdl_recording {
     uint64_t bound[TDL_MAX_BINDINGS];
     uint32_t queue; /* the queue whose arena it uses */
     VkCommandPool pool;
-    VkCommandBuffer commands;
+    struct tdl_parts parts;
+    VkCommandBuffer commands[TDL_MAX_PARTS]; /* one a part */
     VkDescriptorPool descriptors;
     struct tdl_pipeline_list *pipelines;
-    VkQueryPool queries; /* for a profiling recording */
+    VkQueryPool queries; /* round each step of a profiling recording, or round a long run */
+    bool profile;
+    atomic_bool submitted; /* so that the queries have a state */
     uint64_t last_used;
 };
 
@@ -36,7 +40,8 @@ struct tdl_program {
     struct tdl_buffer *arenas[TDL_MAX_QUEUES];
     struct tdl_weights weights;          /* by block of the plan */
     struct tdl_pipeline_list *pipelines; /* one a step */
-    pthread_mutex_t lock;                /* guards recordings, and arenas but the first */
+    pthread_mutex_t lock;                /* guards what follows, and arenas but the first */
+    struct tdl_split split;
     struct tdl_recording *recordings;
     uint32_t recording_count;
     uint64_t use_counter;

@@ -97,42 +97,87 @@ static void barrier(VkCommandBuffer cb)
         0, NULL, 0, NULL);
 }
 
-static void record_steps(struct tdl_graph *g, const struct memory *memory,
-                         const VkDescriptorSet *sets, struct tdl_recording *rec,
-                         struct hazard *hazards)
+static enum tdl_result begin_part(struct tdl_graph *g, VkCommandBuffer cb)
 {
-    uint32_t hazard_count = 0;
-    if (rec->queries) {
-        vkCmdResetQueryPool(rec->commands, rec->queries, 0, g->plan.step_count + 1);
-        vkCmdWriteTimestamp(rec->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, rec->queries, 0);
+    return VK(g->ctx,
+              vkBeginCommandBuffer(cb, &(VkCommandBufferBeginInfo){
+                                           .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                           .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
+                                       }));
+}
+
+static uint32_t query_count(const struct tdl_graph *g, const struct tdl_recording *rec)
+{
+    return rec->profile ? g->plan.step_count + 1 : 2;
+}
+
+/* A timestamp behind step i, where that is wanted; i = -1: in front of the first. */
+static void stamp(const struct tdl_graph *g, const struct tdl_recording *rec, VkCommandBuffer cb,
+                  int64_t i)
+{
+    const bool last = i + 1 == g->plan.step_count;
+    const uint32_t query = rec->profile ? (uint32_t)(i + 1) : last;
+    if (!rec->queries || (!rec->profile && i >= 0 && !last))
+        return;
+    if (i < 0)
+        vkCmdResetQueryPool(cb, rec->queries, 0, query_count(g, rec));
+    vkCmdWriteTimestamp(cb, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, rec->queries, query);
+}
+
+/* What is in use since the last barrier. */
+struct pending {
+    struct hazard *hazards;
+    uint32_t count;
+};
+
+static void record_step(const struct tdl_graph *g, const struct memory *memory, VkDescriptorSet set,
+                        const struct tdl_recording *rec, uint32_t i, VkCommandBuffer cb,
+                        struct pending *pending)
+{
+    const struct tdl_plan_step *step = &g->plan.steps[i];
+    const struct tdl_pipeline *pipeline = rec->pipelines->pipelines[i];
+    struct resolved binds[TDL_MAX_BINDS] = {0};
+    uint32_t count = 0;
+    bool conflict = false;
+    for (uint32_t j = 0; j < TDL_MAX_BINDS; j++)
+        if (resolve(g, memory, &step->binds[j], &binds[count]))
+            conflict |= conflicts(pending->hazards, pending->count, &binds[count++]);
+    if (conflict || (rec->profile && i) || pending->count + count > MAX_HAZARDS) {
+        barrier(cb);
+        pending->count = 0;
     }
+    for (uint32_t j = 0; j < count; j++)
+        if (!binds[j].constant)
+            pending->hazards[pending->count++] = (struct hazard){
+                binds[j].buffer, binds[j].offset, binds[j].offset + binds[j].size, binds[j].write};
+    vkCmdBindPipeline(cb, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->pipeline);
+    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout->pipeline, 0, 1,
+                            &set, 0, NULL);
+    vkCmdDispatch(cb, step->groups[0], step->groups[1], step->groups[2]);
+}
+
+/* Barriers order commands behind those of earlier parts, too, which are in front of them in
+ * the same queue. */
+static enum tdl_result record_steps(struct tdl_graph *g, const struct memory *memory,
+                                    const VkDescriptorSet *sets, struct tdl_recording *rec,
+                                    struct hazard *hazards)
+{
+    struct pending pending = {hazards, 0};
+    uint32_t part = 0;
+    enum tdl_result r;
+    TRY(begin_part(g, rec->commands[0]));
+    stamp(g, rec, rec->commands[0], -1);
     for (uint32_t i = 0; i < g->plan.step_count; i++) {
-        const struct tdl_plan_step *step = &g->plan.steps[i];
-        struct resolved binds[TDL_MAX_BINDS] = {0};
-        uint32_t count = 0;
-        bool conflict = false;
-        for (uint32_t j = 0; j < TDL_MAX_BINDS; j++)
-            if (resolve(g, memory, &step->binds[j], &binds[count]))
-                conflict |= conflicts(hazards, hazard_count, &binds[count++]);
-        if (conflict || (rec->queries && i) || hazard_count + count > MAX_HAZARDS) {
-            barrier(rec->commands);
-            hazard_count = 0;
+        if (part + 1 < rec->parts.count && rec->parts.starts[part + 1] == i) {
+            TRY(VK(g->ctx, vkEndCommandBuffer(rec->commands[part])));
+            TRY(begin_part(g, rec->commands[++part]));
         }
-        for (uint32_t j = 0; j < count; j++)
-            if (!binds[j].constant)
-                hazards[hazard_count++] =
-                    (struct hazard){binds[j].buffer, binds[j].offset,
-                                    binds[j].offset + binds[j].size, binds[j].write};
-        vkCmdBindPipeline(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                          rec->pipelines->pipelines[i]->pipeline);
-        vkCmdBindDescriptorSets(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                rec->pipelines->pipelines[i]->layout->pipeline, 0, 1, &sets[i], 0,
-                                NULL);
-        vkCmdDispatch(rec->commands, step->groups[0], step->groups[1], step->groups[2]);
-        if (rec->queries)
-            vkCmdWriteTimestamp(rec->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, rec->queries,
-                                i + 1);
+        record_step(g, memory, sets[i], rec, i, rec->commands[part], &pending);
+        stamp(g, rec, rec->commands[part], i);
     }
+    TRY(VK(g->ctx, vkEndCommandBuffer(rec->commands[part])));
+fail:
+    return r;
 }
 
 static enum tdl_result allocate_sets(struct tdl_graph *g, struct tdl_recording *rec,
@@ -171,7 +216,7 @@ fail:
     return r;
 }
 
-static enum tdl_result create_objects(struct tdl_graph *g, bool profile, struct tdl_recording *rec)
+static enum tdl_result create_objects(struct tdl_graph *g, struct tdl_recording *rec)
 {
     VkDevice device = tdl_vk(g->ctx)->device;
     enum tdl_result r;
@@ -187,15 +232,16 @@ static enum tdl_result create_objects(struct tdl_graph *g, bool profile, struct 
                                         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                         .commandPool = rec->pool,
                                         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                        .commandBufferCount = 1,
+                                        .commandBufferCount = rec->parts.count,
                                     },
-                                    &rec->commands)));
-    if (profile)
+                                    rec->commands)));
+    if (rec->profile ||
+        (rec->parts.timed && g->ctx->info.timestamps && !g->program->split.measured))
         TRY(VK(g->ctx, vkCreateQueryPool(device,
                                          &(VkQueryPoolCreateInfo){
                                              .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                              .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                             .queryCount = g->plan.step_count + 1,
+                                             .queryCount = query_count(g, rec),
                                          },
                                          NULL, &rec->queries)));
 fail:
@@ -220,22 +266,19 @@ enum tdl_result tdl_recording_create(struct tdl_graph *g, struct tdl_buffer *con
     }
     atomic_init(&rec->refs, 1);
     rec->queue = queue;
+    rec->profile = profile;
+    tdl_split_steps(&g->program->split, &g->ctx->info, g->steps, g->step_count, &rec->parts);
     rec->pipelines = tdl_pipeline_list_ref(g->program->pipelines);
     for (uint32_t i = 0; i < binding_count; i++)
         rec->bound[i] = bound[i]->id;
-    TRY(create_objects(g, profile, rec));
+    TRY(create_objects(g, rec));
     TRY(allocate_sets(g, rec, sets));
     for (uint32_t i = 0; i < g->plan.step_count; i++)
         write_set(g, &memory, &g->plan.steps[i], rec->pipelines->pipelines[i]->layout, sets[i]);
-    TRY(VK(g->ctx, vkBeginCommandBuffer(rec->commands,
-                                        &(VkCommandBufferBeginInfo){
-                                            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                            .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
-                                        })));
-    record_steps(g, &memory, sets, rec, hazards);
-    TRY(VK(g->ctx, vkEndCommandBuffer(rec->commands)));
-    tdl_context_name(g->ctx, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)rec->commands,
-                     "graph");
+    TRY(record_steps(g, &memory, sets, rec, hazards));
+    for (uint32_t i = 0; i < rec->parts.count; i++)
+        tdl_context_name(g->ctx, VK_OBJECT_TYPE_COMMAND_BUFFER,
+                         (uint64_t)(uintptr_t)rec->commands[i], "graph");
     *out_recording = rec;
     goto done;
 fail:
