@@ -30,7 +30,7 @@ static const struct profile profiles[] = {
     },
     {
         .name = "turnip", /* Adreno: Qualcomm */
-        .device = "Adreno", .type = INTEGRATED, .vendor = 0x5143, .subgroup = 64,
+        .device = "Adreno", .type = INTEGRATED, .vendor = 0x5143, .subgroup = 128,
         .invocations = 1024, .shared_bytes = 32768, .push_bytes = 256, .range_mib = 128,
         .offset_bytes = 64, .no_int64 = true, .one_queue = true, .hidden = HOST,
     },

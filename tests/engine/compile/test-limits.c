@@ -316,6 +316,12 @@ static void test_reach(struct tdl_context *ctx)
     OK(tdl_builder_output(b, "output", conv(b, &rng, image(b, 8, 8, 64), 64, 3, 1, false)));
     FAILS(tdl_builder_build(b, &(struct tdl_build_params){0}, &g), TDL_ERROR_UNSUPPORTED,
           "its constant needs a buffer of 147");
+    tdl_builder_destroy(&b);
+    b = open_builder(ctx); /* a value between two operators */
+    x = conv(b, &rng, image(b, 32, 32, 8), 64, 3, 1, false);
+    OK(tdl_builder_output(b, "output", conv(b, &rng, x, 8, 3, 1, false)));
+    FAILS(tdl_builder_build(b, &(struct tdl_build_params){.no_fuse = true}, &g),
+          TDL_ERROR_UNSUPPORTED, "its operand needs a buffer of 262");
     ctx->info.max_buffer_bytes = all;
     tdl_builder_destroy(&b);
 }
