@@ -3,6 +3,7 @@
 #ifndef GST_TDL_FILTER_PRIVATE_H
 #define GST_TDL_FILTER_PRIVATE_H
 
+#include "loading/gsttdldevicechoice.h"
 #include "loading/gsttdlfirstload.h"
 #include "frame/gsttdldiscontinuity.h"
 #include "gsttdlfilter.h"
@@ -49,6 +50,8 @@ struct _GstTdlFilter {
     struct gst_tdl_abilities abilities;
     GstClockTime latency;
     struct gst_tdl_stats stats;
+    struct gst_tdl_device_choice
+        *choice; /* of device=auto, changed in start and stop; NULL: none */
     const gchar *import_path, *export_path;
 
     struct gst_tdl_vulkan vulkan; /* device shared with the neighbours; has a lock of its own */

@@ -194,6 +194,35 @@ static guint count_queues(const struct gst_tdl_live *live)
     return live->latency_mode == GST_TDL_LATENCY_FRESHEST ? 2 : 1;
 }
 
+/* To the bus, the log and the statistics. */
+static void gst_tdl_filter_tell_choice(GstTdlFilter *self)
+{
+    const struct gst_tdl_device_chosen chosen = gst_tdl_device_choice_get(self->choice);
+
+    GST_OBJECT_LOCK(self);
+    self->stats.device_reason = chosen.reason;
+    self->stats.auto_ns[0] = chosen.gpu_ns;
+    self->stats.auto_ns[1] = chosen.cpu_ns;
+    GST_OBJECT_UNLOCK(self);
+    gst_tdl_report_device(GST_ELEMENT(self), chosen.device, chosen.reason, chosen.gpu_ns,
+                          chosen.cpu_ns, gst_tdl_device_choice_fault(self->choice));
+}
+
+/* The device of "auto", where that takes measuring: neighbours' Vulkan device is not measured. */
+static void gst_tdl_filter_choose_device(GstTdlFilter *self, struct gst_tdl_sources *sources)
+{
+    if ((*sources->device && strcmp(sources->device, "auto") != 0) ||
+        (g_strcmp0(g_getenv("TDL_DEVICE"), "cpu") != 0 &&
+         gst_tdl_vulkan_find(&self->vulkan, GST_ELEMENT(self))))
+        return;
+    self->choice = gst_tdl_device_choice_begin(&gst_tdl_device_choice_engine, sources,
+                                               GST_TDL_DEVICE_CHOICE_PATIENCE);
+    if (!self->choice)
+        return;
+    g_free(sources->device);
+    sources->device = g_strdup(gst_tdl_device_choice_get(self->choice).device);
+}
+
 /* A model that is wrong fails the state change, unless it takes long to read: then whoever
  * changed the state goes on, and caps wait for the model. Microseconds. */
 #define MODEL_PATIENCE (2 * G_TIME_SPAN_SECOND)
@@ -204,6 +233,7 @@ static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
     struct gst_tdl_session *session;
 
     gst_tdl_first_load_stop(&self->first_load);
+    gst_tdl_device_choice_end(&self->choice);
     gst_tdl_reload_stop(&self->reload);
     gst_tdl_mask_pad_stop(&self->mask);
     gst_tdl_meta_stop(&self->meta);
@@ -244,9 +274,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     replaces = self->settings.live.mode == GST_TDL_MODE_REPLACE;
     gst_tdl_reload_begin(&self->reload);
     GST_OBJECT_UNLOCK(self);
-    if ((!*sources.device || !strcmp(sources.device, "auto")) &&
-        g_strcmp0(g_getenv("TDL_DEVICE"), "cpu") != 0)
-        gst_tdl_vulkan_find(&self->vulkan, GST_ELEMENT(self));
+    gst_tdl_filter_choose_device(self, &sources);
     session = gst_tdl_session_new(&sources, queues, &self->vulkan, &error);
     if (!session)
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
@@ -255,6 +283,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     if (!complete) {
         gst_tdl_sources_clear(&sources);
         gst_tdl_session_free(session);
+        gst_tdl_device_choice_end(&self->choice);
         return FALSE;
     }
     session->compile = (struct tdl_compile_params){ .progress = gst_tdl_first_load_goes_on,
@@ -274,6 +303,8 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->stats = (struct gst_tdl_stats){ 0 };
     GST_OBJECT_UNLOCK(self);
     gst_tdl_filter_tell_paths(self, "none", "none");
+    if (self->choice)
+        gst_tdl_filter_tell_choice(self);
     loads = gst_tdl_first_load_start(&self->first_load, session->device, &sources) &&
             gst_tdl_first_load_wait_model(&self->first_load, MODEL_PATIENCE) >= GST_FLOW_OK;
     gst_tdl_sources_clear(&sources);
@@ -299,11 +330,26 @@ static void gst_tdl_filter_loaded(GstElement *element, struct gst_tdl_infer *inf
     GST_OBJECT_UNLOCK(self);
 }
 
+/* A GPU that took too long to compile is timed now, for choices to come. */
+static void gst_tdl_filter_time_gpu(GstTdlFilter *self)
+{
+    struct gst_tdl_progress progress = { .element = NULL };
+    const guint64 ns = gst_tdl_infer_time(self->session->infer, self->session->device->context,
+                                          GST_TDL_DEVICE_CHOICE_MOMENT, &progress);
+
+    if (!ns)
+        return;
+    gst_tdl_device_choice_tell_gpu(self->choice, ns);
+    gst_tdl_filter_tell_choice(self);
+}
+
 /* The network is compiled, too: from now on requests for another one are served. */
 static void gst_tdl_filter_compiled(GstElement *element)
 {
     GstTdlFilter *self = GST_TDL_FILTER(element);
 
+    if (self->choice && gst_tdl_device_choice_wants_gpu(self->choice))
+        gst_tdl_filter_time_gpu(self);
     gst_tdl_reload_start(&self->reload, self->session->device);
 }
 

@@ -66,6 +66,26 @@ void gst_tdl_report_model(GstElement *element, const gchar *model, const gchar *
                                                   "reason", G_TYPE_STRING, reason, NULL)));
 }
 
+void gst_tdl_report_device(GstElement *element, const gchar *device, const gchar *reason,
+                           guint64 gpu_ns, guint64 cpu_ns, const gchar *fault)
+{
+    GST_CAT_INFO_OBJECT(gst_tdl_debug, element,
+                        "device=auto is \"%s\" (%s): a run takes %.1f ms on the GPU, %.1f on the "
+                        "CPU (0: not known)%s%s",
+                        device, reason, gpu_ns / 1e6, cpu_ns / 1e6,
+                        fault ? "; the GPU fails: " : "", fault ? fault : "");
+    if (fault)
+        GST_CAT_WARNING_OBJECT(gst_tdl_debug, element, "device=auto goes without the GPU: %s",
+                               fault);
+    gst_element_post_message(
+        element,
+        gst_message_new_element(GST_OBJECT(element),
+                                gst_structure_new("tdl-device", "device", G_TYPE_STRING, device,
+                                                  "reason", G_TYPE_STRING, reason, "gpu-ns",
+                                                  G_TYPE_UINT64, gpu_ns, "cpu-ns", G_TYPE_UINT64,
+                                                  cpu_ns, "fault", G_TYPE_STRING, fault, NULL)));
+}
+
 void gst_tdl_report_install(GObjectClass *klass, guint first)
 {
     const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
@@ -98,7 +118,11 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
         klass, first + GST_TDL_READONLY_STATS,
         g_param_spec_boxed(
             "stats", "Statistics",
-            "Since the last start: device (its name), model (that works: its name, or its file), "
+            "Since the last start: device (its name), device-reason (of device=auto, where that "
+            "was "
+            "measured: \"kept\" from before, \"measured\" now, \"timing\", \"slow\", "
+            "\"silent\" or \"failed\" GPU), auto-gpu-ns and auto-cpu-ns (of a run there, 0: not "
+            "known), model (that works: its name, or its file), "
             "frames, dropped, mismatched (of the dropped: "
             "not the picture that the caps say), closed (frames that were all background for want "
             "of a mask: fail-closed), network-runs, batching (\"off\", \"shared\" with "
@@ -120,7 +144,9 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
 GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats)
 {
     return gst_structure_new(
-        "tdl-stats", "device", G_TYPE_STRING, stats->device, "model", G_TYPE_STRING,
+        "tdl-stats", "device", G_TYPE_STRING, stats->device, "device-reason", G_TYPE_STRING,
+        stats->device_reason ? stats->device_reason : "", "auto-gpu-ns", G_TYPE_UINT64,
+        stats->auto_ns[0], "auto-cpu-ns", G_TYPE_UINT64, stats->auto_ns[1], "model", G_TYPE_STRING,
         stats->model ? stats->model : "", "frames", G_TYPE_UINT64, stats->frames, "dropped",
         G_TYPE_UINT64, stats->dropped, "mismatched", G_TYPE_UINT64, stats->mismatched, "closed",
         G_TYPE_UINT64, stats->closed, "network-runs", G_TYPE_UINT64, stats->network_runs,

@@ -36,6 +36,10 @@ enum gst_tdl_report_property {
     GST_TDL_READONLY_EXPORT_PATH,
     GST_TDL_READONLY_STATS
 };
+/* The device of device=auto, and why: the fields of struct gst_tdl_device_chosen, and what the GPU
+ * failed by, or NULL. */
+void gst_tdl_report_device(GstElement *element, const gchar *device, const gchar *reason,
+                           guint64 gpu_ns, guint64 cpu_ns, const gchar *fault);
 void gst_tdl_report_install(GObjectClass *klass, guint first_id);
 /* The value of the last one. */
 GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats);

@@ -57,10 +57,11 @@ static bool put(FILE *f, const void *data, size_t size)
 enum tdl_result tdl_cache_write(struct tdl_context *ctx, const char *path, const void *header,
                                 size_t header_size, const void *data, size_t size)
 {
-    char temporary[1300];
-    make_folders(ctx->cache_dir);
+    char temporary[1300], folder[1100];
+    snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+    make_folders(folder);
     snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
-    int fd = is_own_folder(ctx->cache_dir) ? mkstemp(temporary) : -1;
+    int fd = is_own_folder(folder) ? mkstemp(temporary) : -1;
     FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
     bool ok = f && put(f, header, header_size) && put(f, data, size);
     if (f)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Contexts: the part that is the same on every device. */
+#include "cache_file.h"
 #include "notifier.h"
 #include "thread.h"
 #include "tuning_file.h"
@@ -27,23 +28,6 @@ void tdl_log(const struct tdl_context *ctx, enum tdl_log_level level, const char
 
 /* ------------------------------------------------------------- creation */
 
-/* The folder that the pipeline cache lives in, or NULL for none. */
-static char *find_cache_dir(const char *wanted)
-{
-    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char path[1024];
-    int length;
-    if (wanted)
-        return *wanted ? strdup(wanted) : NULL;
-    if (base && *base == '/') /* others are to be ignored (XDG Base Directory Specification) */
-        length = snprintf(path, sizeof(path), "%s/tdl", base);
-    else if (home && *home)
-        length = snprintf(path, sizeof(path), "%s/.cache/tdl", home);
-    else
-        return NULL;
-    return length < (int)sizeof(path) ? strdup(path) : NULL;
-}
-
 void tdl_context_init(struct tdl_context *ctx, const struct tdl_device *on,
                       const struct tdl_context_params *params)
 {
@@ -60,7 +44,7 @@ void tdl_context_init(struct tdl_context *ctx, const struct tdl_device *on,
     ctx->log = params->log;
     ctx->log_data = params->log_data;
     ctx->log_level = params->log_level ? params->log_level : TDL_LOG_WARNING;
-    ctx->cache_dir = find_cache_dir(params->cache_dir);
+    ctx->cache_dir = tdl_cache_folder(params->cache_dir);
 }
 
 void tdl_context_finish(struct tdl_context *ctx)

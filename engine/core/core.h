@@ -11,6 +11,10 @@
 
 /* Does a selector (tdl_context_params.device) name this device of the list? */
 bool tdl_device_matches(const struct tdl_device_info *info, uint32_t index, const char *selector);
+/* Whether that leaves the choice to the library: none, "" or "auto". */
+bool tdl_device_is_auto(const char *selector);
+/* What users expect of "auto": the smaller is the better kind. */
+int tdl_device_rank(enum tdl_device_type type);
 
 struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer);
 /* When its point has passed: CANCELED with text where its writing was aborted. */

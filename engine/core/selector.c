@@ -41,3 +41,27 @@ bool tdl_device_matches(const struct tdl_device_info *info, uint32_t index, cons
         return true;
     return contains_ignoring_case(info->name, selector);
 }
+
+bool tdl_device_is_auto(const char *selector)
+{
+    return !selector || !*selector || !strcmp(selector, "auto");
+}
+
+int tdl_device_rank(enum tdl_device_type type)
+{
+    switch (type) {
+    case TDL_DEVICE_DISCRETE_GPU:
+        return 0;
+    case TDL_DEVICE_INTEGRATED_GPU:
+        return 1;
+    case TDL_DEVICE_VIRTUAL_GPU:
+        return 2;
+    case TDL_DEVICE_OTHER:
+        return 3;
+    case TDL_DEVICE_SOFTWARE:
+        return 4;
+    case TDL_DEVICE_CPU: /* not behind Vulkan */
+        break;
+    }
+    return 5;
+}

@@ -68,34 +68,37 @@ static const char *parse(char *text, const char *key, struct tdl_tuning *out)
     return NULL;
 }
 
+const char *tdl_tuning_read(const char *path, struct tdl_tuning *out)
+{
+    char *text = read_file(path);
+    *out = (struct tdl_tuning){0};
+    const char *why = text ? parse(text, base_name(path), out) : NULL;
+    if (why)
+        tdl_tuning_finish(out);
+    free(text);
+    return why;
+}
+
 void tdl_tuning_load(struct tdl_context *ctx, struct tdl_tuning *out)
 {
     char path[1200];
     *out = (struct tdl_tuning){0};
-    char *text = ctx->on->context_cache_path(ctx, "tuning", "txt", path, sizeof(path))
-                     ? read_file(path)
-                     : NULL;
-    if (!text)
+    if (!ctx->on->context_cache_path(ctx, "tuning", "txt", path, sizeof(path)))
         return;
-    const char *why = parse(text, base_name(path), out);
-    if (why) {
+    const char *why = tdl_tuning_read(path, out);
+    if (why)
         tdl_log(ctx, TDL_LOG_WARNING, "%s is ignored: %s; delete it, or run tdl-bench --tune", path,
                 why);
-        tdl_tuning_finish(out);
-    } else {
+    else if (out->count)
         tdl_log(ctx, TDL_LOG_DEBUG, "tuning: %u layers from %s", out->count, path);
-    }
-    free(text);
 }
 
 /* ------------------------------------------------------------------ writing */
 
-enum tdl_result tdl_tuning_save(struct tdl_context *ctx, const struct tdl_tuning *t)
+enum tdl_result tdl_tuning_write(struct tdl_context *ctx, const char *path,
+                                 const struct tdl_tuning *t)
 {
     const size_t line = sizeof(struct tdl_tuning_entry) + 32;
-    char path[1200];
-    if (!ctx->on->context_cache_path(ctx, "tuning", "txt", path, sizeof(path)))
-        return TDL_OK;
     size_t size = 1500 + line * t->count, used;
     char *text = malloc(size);
     if (!text)
@@ -109,6 +112,14 @@ enum tdl_result tdl_tuning_save(struct tdl_context *ctx, const struct tdl_tuning
     enum tdl_result r = tdl_cache_write(ctx, path, NULL, 0, text, used);
     free(text);
     return r;
+}
+
+enum tdl_result tdl_tuning_save(struct tdl_context *ctx, const struct tdl_tuning *t)
+{
+    char path[1200];
+    return ctx->on->context_cache_path(ctx, "tuning", "txt", path, sizeof(path))
+               ? tdl_tuning_write(ctx, path, t)
+               : TDL_OK;
 }
 
 /* ------------------------------------------------------------------ context */

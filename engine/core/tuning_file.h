@@ -9,6 +9,13 @@
 
 #include "core.h"
 
+/* A file of this kind by its path, whose last part is its key. NULL, or why it is ignored; without
+ * a file there are no entries. Blocking. */
+const char *tdl_tuning_read(const char *path, struct tdl_tuning *out_tuning);
+/* Write it atomically; the context, for its log, may be NULL. Blocking. */
+enum tdl_result tdl_tuning_write(struct tdl_context *ctx, const char *path,
+                                 const struct tdl_tuning *tuning);
+
 /* Read the file of the context's device, if there is one. Blocking. */
 void tdl_tuning_load(struct tdl_context *ctx, struct tdl_tuning *out_tuning);
 /* Write it atomically. Blocking. */

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#ifndef TDL_XNNPACK_VERSION
+#ifdef TDL_XNNPACK_VERSION
+#define HAS_XNNPACK true
+#else
+#define HAS_XNNPACK false
 #define TDL_XNNPACK_VERSION "no XNNPACK"
 #endif
 
@@ -39,6 +42,11 @@ void tdl_cpu_describe(struct tdl_device_info *info)
     info->timestamps = true;
     info->storage_16bit = true;
     info->shader_int64 = true;
+}
+
+bool tdl_cpu_is_quick(void)
+{
+    return HAS_XNNPACK && tdl_cpu_xnn_starts();
 }
 
 /* ---------------------------------------------------------------- contexts */

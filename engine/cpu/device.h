@@ -7,6 +7,8 @@
 
 enum tdl_result tdl_cpu_context_create(const struct tdl_context_params *params,
                                        struct tdl_context **out_context);
+/* It has its fast loops: XNNPACK, and that starts. */
+bool tdl_cpu_is_quick(void);
 void tdl_cpu_describe(struct tdl_device_info *out_info);
 
 #endif

@@ -43,11 +43,6 @@ static enum tdl_result create_best(struct tdl_context_params *params,
     return r;
 }
 
-static bool is_auto(const char *selector)
-{
-    return !selector || !*selector || !strcmp(selector, "auto");
-}
-
 /* A device that Vulkan does not have may be the CPU, last in the list; or else the CPU is
  * told behind the devices that are. */
 static enum tdl_result create_unknown(const struct tdl_context_params *params,
@@ -78,9 +73,9 @@ static enum tdl_result create_named(const struct tdl_context_params *params,
 static enum tdl_result create(struct tdl_context_params *params, struct tdl_context **out_context)
 {
     const char *instead = getenv("TDL_DEVICE");
-    if (!is_auto(params->device))
+    if (!tdl_device_is_auto(params->device))
         return create_named(params, out_context);
-    if (is_auto(instead))
+    if (tdl_device_is_auto(instead))
         return create_best(params, out_context);
     params->device = instead;
     enum tdl_result r = create_named(params, out_context);

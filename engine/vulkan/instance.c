@@ -371,26 +371,6 @@ enum tdl_result tdl_vulkan_device_list(struct tdl_device_info *out_infos, uint32
     return r;
 }
 
-/* Smaller is better; what users expect of "auto". */
-static int rank(enum tdl_device_type type)
-{
-    switch (type) {
-    case TDL_DEVICE_DISCRETE_GPU:
-        return 0;
-    case TDL_DEVICE_INTEGRATED_GPU:
-        return 1;
-    case TDL_DEVICE_VIRTUAL_GPU:
-        return 2;
-    case TDL_DEVICE_OTHER:
-        return 3;
-    case TDL_DEVICE_SOFTWARE:
-        return 4;
-    case TDL_DEVICE_CPU: /* not behind Vulkan */
-        break;
-    }
-    return 5;
-}
-
 enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
                                   VkPhysicalDevice *out_physical, struct tdl_device_info *out_info)
 {
@@ -415,7 +395,8 @@ enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
         if (!infos[i].usable || (!any && !tdl_device_matches(&infos[i], i, selector)) ||
             (gpu && infos[i].type == TDL_DEVICE_SOFTWARE))
             continue;
-        if (best == UINT32_MAX || rank(infos[i].type) < rank(infos[best].type))
+        if (best == UINT32_MAX ||
+            tdl_device_rank(infos[i].type) < tdl_device_rank(infos[best].type))
             best = i;
     }
     if (best == UINT32_MAX) {

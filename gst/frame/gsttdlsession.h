@@ -64,8 +64,10 @@ struct gst_tdl_session {
 };
 
 struct gst_tdl_stats {
-    const gchar *device; /* device name; never freed */
-    const gchar *model;  /* name or file of the working model; never freed */
+    const gchar *device_reason; /* of device=auto; NULL: it was not measured */
+    guint64 auto_ns[2];         /* of a run on GPU and CPU there; 0: not known */
+    const gchar *device;        /* device name; never freed */
+    const gchar *model;         /* name or file of the working model; never freed */
     guint64 frames, dropped, mismatched, closed, network_runs;
     struct gst_tdl_import_stats import;
     const gchar *batching;           /* struct gst_tdl_batch_slot's state, or NULL; never freed */

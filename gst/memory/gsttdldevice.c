@@ -244,6 +244,12 @@ static struct tdl_context *open_context(const struct request *request, GError **
     return context;
 }
 
+struct tdl_context *gst_tdl_device_open(const gchar *device, guint threads, GError **error)
+{
+    return open_context(&(struct request){ .device = device, .threads = threads, .queues = 1 },
+                        error);
+}
+
 /* Two requests ("auto" and "0") may mean one device: only the device says so,
  * and the context made to find out is thrown away. */
 static struct shared *add(const struct request *request, GError **error)

@@ -63,6 +63,9 @@ struct gst_tdl_device {
  * on first use. Give back by gst_tdl_device_release(). Thread-safe. */
 struct gst_tdl_device *gst_tdl_device_acquire(const gchar *device, guint threads, guint queues,
                                               GError **error);
+/* A context of it that nobody shares, with one queue: no lock of others' waits for a driver that
+ * does not answer. Blocking. */
+struct tdl_context *gst_tdl_device_open(const gchar *device, guint threads, GError **error);
 /* Acquire it on a device of somebody else, which `keeper` keeps alive. */
 struct gst_tdl_device *gst_tdl_device_acquire_vulkan(const struct tdl_vulkan_device *vulkan,
                                                      GObject *keeper, GError **error);

@@ -148,6 +148,20 @@ static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *
     return r;
 }
 
+guint64 gst_tdl_infer_time(struct gst_tdl_infer *infer, struct tdl_context *context, guint64 moment,
+                           struct gst_tdl_progress *progress)
+{
+    guint64 least = G_MAXUINT64, sum = 0, ns;
+
+    while (sum < moment) {
+        if (run_alone(infer, context, progress, &ns) != TDL_OK)
+            return 0;
+        least = MIN(least, ns);
+        sum += MAX(ns, 1);
+    }
+    return least;
+}
+
 struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *params, GError **error)
 {
     struct gst_tdl_infer *infer = g_new0(struct gst_tdl_infer, 1);

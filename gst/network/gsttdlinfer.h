@@ -43,6 +43,10 @@ struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *param
  * without when it was cancelled. */
 gboolean gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_context *context,
                                struct gst_tdl_progress *progress, GError **error);
+/* ns of a run of a compiled network: the shortest of those that `moment`, in ns and more than 0,
+ * has room for, and of one at least. 0: that failed, or was cancelled. Blocking. */
+guint64 gst_tdl_infer_time(struct gst_tdl_infer *infer, struct tdl_context *context, guint64 moment,
+                           struct gst_tdl_progress *progress);
 void gst_tdl_infer_free(struct gst_tdl_infer *infer);
 /* A warning about the mask of the last run, where it has no probabilities: once. NULL:
  * nothing. `runs` counts a stream's, 0 being what warmed it up. Looks at the first one,

@@ -31,17 +31,25 @@ static GCond changed;
 static GPtrArray *entries; /* struct entry *, guarded by `lock` */
 
 /* A file that was written anew is another model, and one that is read otherwise. */
-static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *path)
+static gchar *make_key(const struct gst_tdl_sources *sources, const gchar *path)
 {
     GString *key = g_string_new(NULL);
     GStatBuf st = { 0 };
 
     if (!gst_tdl_read_bundled(path))
         g_stat(path, &st);
-    g_string_printf(key, "%p|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT, (void *)params->context,
-                    *path ? path : "person", (gint64)st.st_size, (gint64)st.st_mtime);
-    gst_tdl_sources_key(params->sources, key);
+    g_string_printf(key, "%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT, *path ? path : "person",
+                    (gint64)st.st_size, (gint64)st.st_mtime);
+    gst_tdl_sources_key(sources, key);
     return g_string_free(key, FALSE);
+}
+
+/* Graphs belong to a context. */
+static gchar *make_context_key(const struct gst_tdl_model_params *params, const gchar *path)
+{
+    g_autofree gchar *key = make_key(params->sources, path);
+
+    return g_strdup_printf("%p|%s", (gpointer)params->context, key);
 }
 
 static struct entry *find(const gchar *key)
@@ -93,7 +101,7 @@ static gchar *check_file(const gchar *text, GError **error)
 static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *params,
                                            const gchar *path, GError **error)
 {
-    gchar *key = make_key(params, path);
+    gchar *key = make_context_key(params, path);
     struct entry *entry, *dead = NULL;
     gboolean ok;
 
@@ -227,6 +235,20 @@ const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_par
         g_clear_pointer(out_follows, g_free);
     gst_tdl_sources_clear(&sources);
     return model;
+}
+
+gchar *gst_tdl_model_key(const struct gst_tdl_sources *sources)
+{
+    struct gst_tdl_sources resolved;
+    g_autofree gchar *path = NULL;
+    gchar *key = NULL;
+
+    gst_tdl_sources_copy(sources, &resolved);
+    path = gst_tdl_model_resolve(&resolved, NULL);
+    if (path)
+        key = make_key(&resolved, path);
+    gst_tdl_sources_clear(&resolved);
+    return key;
 }
 
 gboolean gst_tdl_model_misfits(const struct gst_tdl_model *model,

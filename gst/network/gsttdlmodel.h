@@ -53,6 +53,9 @@ const struct gst_tdl_person *gst_tdl_model_person(const struct gst_tdl_sources *
 /* Fill with what presets and the file beside the model say where the user has set nothing.
  * Blocking. Returns the model's path, or its name if it is built in; NULL with `error`. */
 gchar *gst_tdl_model_resolve(struct gst_tdl_sources *sources, GError **error);
+/* A text that is another one where the model, or how it is read, is: the caller's. NULL: there is
+ * no such model. Blocking. */
+gchar *gst_tdl_model_key(const struct gst_tdl_sources *sources);
 /* TRUE where the model's picture has this size. */
 gboolean gst_tdl_model_takes(const struct gst_tdl_model *model, gint width, gint height);
 /* TRUE where the model's picture has another size than `sources` give it, for frames of

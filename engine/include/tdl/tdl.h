@@ -249,6 +249,42 @@ struct tdl_context_params {
  */
 TDL_API enum tdl_result tdl_context_create(const struct tdl_context_params *params,
                                            struct tdl_context **out_context);
+
+/* "auto" by measuring: who has a model to run may choose better than by the kind of device. */
+
+struct tdl_auto_params {
+    /** Names the model: another text where the model, or how it is run, is another. */
+    const char *model;
+    const char *cache_dir; /**< as in tdl_context_params */
+    uint32_t threads;      /**< likewise */
+    uint64_t reserved[4];  /**< 0: room for later versions */
+};
+struct tdl_auto {
+    /** The GPU that "auto" takes is no card, or it is software and the CPU has no XNNPACK: the
+     *  faster one of it and the CPU is to be found by running the model on both. Never
+     *  where TDL_DEVICE says what "auto" is. */
+    bool measures;
+    char device[2 * TDL_UUID_SIZE + 1]; /**< the GPU's UUID, for tdl_context_params.device */
+    char name[256];                     /**< of the GPU */
+    enum tdl_device_type type;          /**< of the GPU */
+    uint64_t gpu_ns, cpu_ns;            /**< of a run, as it was kept; both 0: it was not */
+    uint64_t reserved[4];               /**< 0: room for later versions */
+};
+/**
+ * Whether a model is to be measured on two devices, and what was measured before. That holds
+ * as long as devices, drivers, number of threads, library and `model` are the same.
+ * Blocking: loads drivers and reads a file (tens of ms). Thread-safe.
+ */
+TDL_API enum tdl_result tdl_auto_find(const struct tdl_auto_params *params, struct tdl_auto *out);
+/**
+ * Keep what a run took, in a file beside those of tuning, which is safe to delete.
+ * Nothing is kept where nothing is measured. Blocking: as tdl_auto_find(). Thread-safe.
+ */
+TDL_API enum tdl_result tdl_auto_keep(const struct tdl_auto_params *params, uint64_t gpu_ns,
+                                      uint64_t cpu_ns);
+/** The CPU is to be taken: it is faster by a tenth, as a GPU leaves the CPU to others. */
+TDL_API bool tdl_auto_prefers_cpu(uint64_t gpu_ns, uint64_t cpu_ns);
+
 /** Add a reference. Returns `context`. Thread-safe, never blocks. */
 TDL_API struct tdl_context *tdl_context_ref(struct tdl_context *context);
 /**

@@ -164,6 +164,8 @@ static const struct size {
 } sizes[] = {
     {"tdl_device_info", 832, 4},
     {"tdl_context_params", 88, 4},
+    {"tdl_auto_params", 56, 4},
+    {"tdl_auto", 344, 4},
     {"tdl_context_stats", 88, 4},
     {"tdl_tensor_params", 80, 4},
     {"tdl_compile_params", 56, 4},
