@@ -19,9 +19,10 @@ TDL_ONCE void tdl_add_rows(const struct tdl_cpu_picture *p, const uint8_t *const
         const tdl_wide *c = (const tdl_wide *)row[2] + first, *d = (const tdl_wide *)row[3] + first;
         const int shift = (int)p->shift, mask = (1 << p->bits) - 1;
         for (int i = 0; i < n; i++) {
-            const float s =
-                w[0] * (float)(a[i] >> shift & mask) + w[1] * (float)(b[i] >> shift & mask) +
-                w[2] * (float)(c[i] >> shift & mask) + w[3] * (float)(d[i] >> shift & mask);
+            const float s = w[0] * (float)(tdl_wide_of(a[i]) >> shift & mask) +
+                            w[1] * (float)(tdl_wide_of(b[i]) >> shift & mask) +
+                            w[2] * (float)(tdl_wide_of(c[i]) >> shift & mask) +
+                            w[3] * (float)(tdl_wide_of(d[i]) >> shift & mask);
             sum[i] = add ? sum[i] + s : s;
         }
         return;

@@ -17,6 +17,16 @@
 typedef uint16_t tdl_wide __attribute__((aligned(1), may_alias));
 typedef uint32_t tdl_pixel __attribute__((aligned(1), may_alias));
 
+/* And have the lowest byte of a word first: to and from the machine's order. */
+static inline int tdl_wide_of(uint16_t word)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap16(word) : word;
+}
+static inline uint32_t tdl_pixel_of(uint32_t word)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap32(word) : word;
+}
+
 static inline float tdl_clamp(float v, float low, float high)
 {
     v = v > low ? v : low; /* and what is no number is low */
@@ -63,11 +73,11 @@ TDL_ONCE void tdl_unpack_wides(const struct tdl_cpu_picture *p, const uint8_t *r
     float *restrict a = out[0], *restrict b = out[1];
     if (step == 1)
         for (int i = 0; i < n; i++)
-            a[i] = (float)(in[i] >> shift & mask);
+            a[i] = (float)(tdl_wide_of(in[i]) >> shift & mask);
     else
         for (int i = 0; i < n; i++) {
-            a[i] = (float)(in[2 * i] >> shift & mask);
-            b[i] = (float)(in[2 * i + 1] >> shift & mask);
+            a[i] = (float)(tdl_wide_of(in[2 * i]) >> shift & mask);
+            b[i] = (float)(tdl_wide_of(in[2 * i + 1]) >> shift & mask);
         }
 }
 
@@ -189,13 +199,14 @@ TDL_ONCE void tdl_pack_bytes(uint8_t *restrict out, int step, int n, const float
     } else if (step == 2) {
         tdl_wide *restrict pairs = (tdl_wide *)out;
         for (int i = 0; i < n; i++)
-            pairs[i] = (uint16_t)(tdl_code_of(a[i], 255) | tdl_code_of(b[i], 255) << 8);
+            pairs[i] = (uint16_t)tdl_wide_of(
+                (uint16_t)(tdl_code_of(a[i], 255) | tdl_code_of(b[i], 255) << 8));
     } else if (step == 4) {
         tdl_pixel *restrict pixels = (tdl_pixel *)out;
         for (int i = 0; i < n; i++)
-            pixels[i] = (uint32_t)tdl_code_of(a[i], 255) | (uint32_t)tdl_code_of(b[i], 255) << 8 |
-                        (uint32_t)tdl_code_of(c[i], 255) << 16 |
-                        (uint32_t)tdl_code_of(d[i], 255) << 24;
+            pixels[i] = tdl_pixel_of(
+                (uint32_t)tdl_code_of(a[i], 255) | (uint32_t)tdl_code_of(b[i], 255) << 8 |
+                (uint32_t)tdl_code_of(c[i], 255) << 16 | (uint32_t)tdl_code_of(d[i], 255) << 24);
     } else {
         tdl_pack_threes(out, n, in);
     }
@@ -210,12 +221,12 @@ TDL_ONCE void tdl_pack_wides(const struct tdl_cpu_picture *p, uint8_t *row, int 
     if (step == 1) {
         tdl_wide *restrict out = (tdl_wide *)row;
         for (int i = 0; i < n; i++)
-            out[i] = (uint16_t)(tdl_code_of(a[i], max) << shift);
+            out[i] = (uint16_t)tdl_wide_of((uint16_t)(tdl_code_of(a[i], max) << shift));
     } else {
         tdl_pixel *restrict out = (tdl_pixel *)row;
         for (int i = 0; i < n; i++)
-            out[i] = (uint32_t)tdl_code_of(a[i], max) << shift | (uint32_t)tdl_code_of(b[i], max)
-                                                                     << (shift + 16);
+            out[i] = tdl_pixel_of((uint32_t)tdl_code_of(a[i], max) << shift |
+                                  (uint32_t)tdl_code_of(b[i], max) << (shift + 16));
     }
 }
 
@@ -256,11 +267,12 @@ TDL_ONCE void tdl_store_paired(const struct tdl_cpu_picture *p, int y, int x, in
     tdl_pixel *restrict out = (tdl_pixel *)row;
     const int at = 8 * p->part[0].first, beside = 8 - at;
     for (int i = 0; i < (n + 1) / 2; i++)
-        out[i] =
+        out[i] = tdl_pixel_of(
             ((uint32_t)tdl_code_of(luma[2 * i], 255) | (uint32_t)tdl_code_of(luma[2 * i + 1], 255)
                                                            << 16)
                 << at |
-            ((uint32_t)tdl_code_of(cb[i], 255) | (uint32_t)tdl_code_of(cr[i], 255) << 16) << beside;
+            ((uint32_t)tdl_code_of(cb[i], 255) | (uint32_t)tdl_code_of(cr[i], 255) << 16)
+                << beside);
 }
 
 #endif
