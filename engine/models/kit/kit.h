@@ -156,6 +156,23 @@ bool tdl_kit_with(struct tdl_kit *kit, const struct tdl_tensor_params *in, int64
 struct tdl_operand *tdl_kit_exchange_blocks(struct tdl_kit *kit, struct tdl_operand *x,
                                             const uint32_t *block, uint32_t spatial, bool back);
 
+/* Entries of a StridedSlice, with masks of a bit for each. */
+struct tdl_kit_places {
+    uint32_t count;
+    int64_t begin[2 * TDL_MAX_RANK], end[2 * TDL_MAX_RANK], step[2 * TDL_MAX_RANK];
+    uint32_t begin_mask, end_mask, ellipsis, new_axis, shrink;
+    bool may_be_empty; /* a result without elements is no error */
+};
+/* The slice that they are of `in`, and the result's shape, which differs by dimensions of 1, or
+ * has a 0 where nothing is left. */
+bool tdl_kit_take_places(struct tdl_kit *kit, const struct tdl_kit_places *places,
+                         const struct tdl_tensor_params *in, struct tdl_slice_params *params,
+                         struct tdl_tensor_params *out);
+/* That slice of `x` in that shape, which has elements. NULL with the builder in error. */
+struct tdl_operand *tdl_kit_slice_places(struct tdl_kit *kit, struct tdl_operand *x,
+                                         const struct tdl_slice_params *params,
+                                         const struct tdl_tensor_params *out);
+
 /* ----------------------------------------------------------------- windows */
 
 /* Padding that follows from sizes: on which side the odd pixel lies. */

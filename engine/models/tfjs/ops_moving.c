@@ -165,14 +165,7 @@ static bool add_slice(struct tfjs_import *im)
     return tfjs_give(im, tdl_kit_rank(x) ? tdl_builder_slice(im->builder, x, &params) : x);
 }
 
-/* StridedSlice: places as NumPy's, with masks of bits for each of the entries. */
-struct entries {
-    uint32_t count;
-    int64_t begin[2 * TDL_MAX_RANK], end[2 * TDL_MAX_RANK], step[2 * TDL_MAX_RANK];
-    uint32_t begin_mask, end_mask, ellipsis, new_axis, shrink;
-};
-
-static bool read_entries(struct tfjs_import *im, struct entries *e)
+static bool read_entries(struct tfjs_import *im, struct tdl_kit_places *e)
 {
     uint32_t ends, steps;
 
@@ -183,106 +176,27 @@ static bool read_entries(struct tfjs_import *im, struct entries *e)
     e->begin_mask = (uint32_t)tfjs_int(im, "begin_mask", 0);
     e->end_mask = (uint32_t)tfjs_int(im, "end_mask", 0);
     e->ellipsis = (uint32_t)tfjs_int(im, "ellipsis_mask", 0);
-    e->new_axis = (uint32_t)tfjs_int(im, "new_axis_mask", 0) & ~e->ellipsis;
-    e->shrink = (uint32_t)tfjs_int(im, "shrink_axis_mask", 0) & ~(e->ellipsis | e->new_axis);
+    e->new_axis = (uint32_t)tfjs_int(im, "new_axis_mask", 0);
+    e->shrink = (uint32_t)tfjs_int(im, "shrink_axis_mask", 0);
     if (ends == e->count && steps == e->count)
         return true;
     return tdl_kit_damaged(&im->kit, "%u begins, %u ends and %u steps", e->count, ends, steps);
 }
 
-static int64_t clamp_place(int64_t place, int64_t size, bool forwards)
-{
-    place += place < 0 ? size : 0;
-    if (forwards)
-        return place < 0 ? 0 : place > size ? size : place;
-    return place < -1 ? -1 : place > size - 1 ? size - 1 : place;
-}
-
-/* How many elements entry `i` takes of a dimension of `size`; −1 with the builder in
- * error. */
-static int64_t take(struct tfjs_import *im, const struct entries *e, uint32_t i, int64_t size,
-                    struct tdl_slice_params *params, uint32_t d)
-{
-    const bool one = e->shrink >> i & 1, forwards = one || e->step[i] > 0;
-    int64_t begin = clamp_place(e->begin[i], size, forwards), count;
-    int64_t end = clamp_place(e->end[i], size, forwards);
-
-    if (e->begin_mask >> i & 1 && !one)
-        begin = forwards ? 0 : size - 1;
-    if (e->end_mask >> i & 1)
-        end = forwards ? size : -1;
-    if (one)
-        end = begin + 1;
-    if (e->step[i] == 0 || llabs(e->step[i]) > INT32_MAX || (one && begin >= size)) {
-        tdl_kit_damaged(&im->kit, "element %lld of %lld, by steps of %lld", (long long)e->begin[i],
-                        (long long)size, (long long)e->step[i]);
-        return -1;
-    }
-    if (forwards ? end <= begin : begin <= end)
-        return 0;
-    params->start[d] = (uint32_t)begin;
-    params->size[d] = (uint32_t)llabs(end - begin);
-    params->step[d] = one ? 1 : (int32_t)e->step[i];
-    count = params->size[d];
-    return (count + llabs((int64_t)params->step[d]) - 1) / llabs((int64_t)params->step[d]);
-}
-
-/* The dimensions that the entries are about; those that an ellipsis skips stay whole. */
-static bool walk_entries(struct tfjs_import *im, const struct entries *e,
-                         const struct tdl_tensor_params *in, struct tdl_slice_params *params,
-                         struct tdl_tensor_params *out)
-{
-    uint32_t named = 0, dimension = 0;
-
-    for (uint32_t i = 0; i < e->count; i++)
-        named += !((e->ellipsis | e->new_axis) >> i & 1);
-    for (uint32_t i = 0; i <= e->count; i++) {
-        const bool end = i == e->count, skip = end || (e->ellipsis >> i & 1);
-        int64_t count = 1;
-        uint32_t whole;
-
-        if (named > in->rank - dimension)
-            return tdl_kit_damaged(&im->kit, "%u places in %u dimensions", e->count, in->rank);
-        whole = skip ? in->rank - dimension - (end ? 0 : named) : 0;
-        if (out->rank + whole + !skip > TDL_MAX_RANK)
-            return tdl_kit_lacks(&im->kit, "more than %d dimensions", TDL_MAX_RANK);
-        for (; whole > 0; whole--)
-            out->shape[out->rank++] = in->shape[dimension++];
-        if (skip)
-            continue;
-        if (!(e->new_axis >> i & 1)) {
-            count = take(im, e, i, in->shape[dimension], params, dimension);
-            dimension++;
-            named--;
-        }
-        if (count < 0)
-            return false;
-        if (!(e->shrink >> i & 1))
-            out->shape[out->rank++] = (uint32_t)count;
-    }
-    return true;
-}
-
 static bool add_strided_slice(struct tfjs_import *im)
 {
-    struct tdl_slice_params params = {0};
-    struct tdl_tensor_params out = {0};
-    struct entries entries = {0};
+    struct tdl_kit_places places = {.may_be_empty = true};
     struct tdl_operand *x = tfjs_operand(im, 0);
+    struct tdl_slice_params params = {0};
+    struct tdl_tensor_params out;
 
-    if (!x || !read_entries(im, &entries) ||
-        !walk_entries(im, &entries, tdl_kit_desc(x), &params, &out))
+    if (!x || !read_entries(im, &places) ||
+        !tdl_kit_take_places(&im->kit, &places, tdl_kit_desc(x), &params, &out))
         return false;
-    out.dtype = tdl_kit_desc(x)->dtype;
     for (uint32_t d = 0; d < out.rank; d++)
         if (out.shape[d] == 0)
             return tfjs_give_empty(im, 0, &out);
-    if (tdl_kit_rank(x) > 0)
-        x = tdl_builder_slice(im->builder, x, &params);
-    if (x && (out.rank != tdl_kit_rank(x) ||
-              memcmp(out.shape, tdl_kit_shape(x), out.rank * sizeof(*out.shape)) != 0))
-        x = tfjs_reshape(im, x, out.rank, out.shape);
-    return tfjs_give(im, x);
+    return tfjs_give(im, tfjs_nhwc(im, tdl_kit_slice_places(&im->kit, x, &params, &out)));
 }
 
 /* ------------------------------------------------------------------------ borders */

@@ -28,14 +28,8 @@ static bool add_slice(struct tflite_import *im, const struct tflite_op *op)
 
 /* --------------------------------------------------------------- STRIDED_SLICE */
 
-/* Python's x[a:b:c, …, new, i]: entries with masks, a bit each. */
-struct entries {
-    uint32_t count;
-    int64_t begin[2 * TDL_MAX_RANK], end[2 * TDL_MAX_RANK], step[2 * TDL_MAX_RANK];
-    uint32_t begin_mask, end_mask, ellipsis, new_axis, shrink;
-};
-
-static bool read_entries(struct tflite_import *im, const struct tflite_op *op, struct entries *e)
+static bool read_entries(struct tflite_import *im, const struct tflite_op *op,
+                         struct tdl_kit_places *e)
 {
     static const uint32_t fields[] = {TFLITE_STRIDED_BEGIN, TFLITE_STRIDED_END,
                                       TFLITE_STRIDED_ELLIPSIS, TFLITE_STRIDED_NEW_AXIS,
@@ -53,92 +47,16 @@ static bool read_entries(struct tflite_import *im, const struct tflite_op *op, s
            tflite_read_ints(im, op, 3, e->count, e->step);
 }
 
-/* A place counted from the end where it is below 0, within what steps of that sign
- * can reach. */
-static int64_t clamp_place(int64_t place, int64_t size, bool forwards)
-{
-    place += place < 0 ? size : 0;
-    if (forwards)
-        return place < 0 ? 0 : place > size ? size : place;
-    return place < -1 ? -1 : place > size - 1 ? size - 1 : place;
-}
-
-/* The elements that entry `i` takes of a dimension of `size`. */
-static bool take(struct tflite_import *im, const struct entries *e, uint32_t i, int64_t size,
-                 struct tdl_slice_params *params, uint32_t dimension)
-{
-    const bool one = e->shrink >> i & 1, forwards = one || e->step[i] > 0;
-    int64_t begin = e->begin_mask >> i & 1 && !one ? (forwards ? 0 : size - 1)
-                                                   : clamp_place(e->begin[i], size, forwards);
-    int64_t end =
-        e->end_mask >> i & 1 ? (forwards ? size : -1) : clamp_place(e->end[i], size, forwards);
-
-    if (one)
-        end = begin + 1;
-    if (e->step[i] == 0 || e->step[i] == INT32_MIN || begin == size ||
-        (forwards ? end <= begin : begin <= end))
-        return tdl_kit_damaged(
-            &im->kit, "nothing is left of %lld elements from %lld to %lld by steps of %lld",
-            (long long)size, (long long)e->begin[i], (long long)e->end[i], (long long)e->step[i]);
-    params->start[dimension] = (uint32_t)begin;
-    params->size[dimension] = (uint32_t)llabs(end - begin);
-    params->step[dimension] = one ? 1 : (int32_t)e->step[i];
-    return true;
-}
-
-/* The dimensions that the entries are about; those that an ellipsis skips stay whole. In
- * *out_shape the output's, without those that go, 0 where the slice says how many. */
-static bool walk_entries(struct tflite_import *im, const struct entries *e,
-                         const struct tdl_tensor_params *in, struct tdl_slice_params *params,
-                         uint32_t *out_shape, uint32_t *out_rank)
-{
-    uint32_t named = 0, dimension = 0, rank = 0;
-
-    for (uint32_t i = 0; i < e->count; i++)
-        named += !((e->ellipsis | e->new_axis) >> i & 1);
-    for (uint32_t i = 0; i <= e->count; i++) {
-        const bool end = i == e->count;
-        const bool skip = end || (e->ellipsis >> i & 1);
-        uint32_t whole = !skip ? 0 : in->rank - dimension - (end ? 0 : named);
-
-        if (named > in->rank - dimension || rank + whole + 1 > 2 * TDL_MAX_RANK)
-            return tdl_kit_damaged(&im->kit, "%u places in %u dimensions", e->count, in->rank);
-        for (; whole > 0; whole--)
-            out_shape[rank++] = in->shape[dimension++];
-        if (skip)
-            continue;
-        if (e->new_axis >> i & 1) {
-            out_shape[rank++] = 1;
-            continue;
-        }
-        if (!take(im, e, i, in->shape[dimension], params, dimension))
-            return false;
-        if (!(e->shrink >> i & 1))
-            out_shape[rank++] =
-                (params->size[dimension] + (uint32_t)abs(params->step[dimension]) - 1) /
-                (uint32_t)abs(params->step[dimension]);
-        dimension++;
-        named--;
-    }
-    *out_rank = rank;
-    return true;
-}
-
 static bool add_strided_slice(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    uint32_t shape[2 * TDL_MAX_RANK] = {0}, rank = 0;
     struct tdl_slice_params params = {0};
-    struct entries entries = {0};
+    struct tdl_kit_places places = {0};
+    struct tdl_tensor_params out;
 
-    if (!x || !read_entries(im, op, &entries) ||
-        !walk_entries(im, &entries, tdl_kit_desc(x), &params, shape, &rank))
-        return false;
-    x = tdl_builder_slice(im->builder, x, &params);
-    if (x &&
-        (rank != tdl_kit_rank(x) || memcmp(shape, tdl_kit_shape(x), rank * sizeof(*shape)) != 0))
-        x = tdl_builder_reshape(im->builder, x, rank, shape);
-    return tflite_give(im, op, x);
+    return x && read_entries(im, op, &places) &&
+           tdl_kit_take_places(&im->kit, &places, tdl_kit_desc(x), &params, &out) &&
+           tflite_give(im, op, tdl_kit_slice_places(&im->kit, x, &params, &out));
 }
 
 /* REVERSE_V2. */
