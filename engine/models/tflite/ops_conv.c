@@ -58,12 +58,50 @@ static bool transpose_depthwise(struct tflite_import *im, struct tflite_tensor *
     return true;
 }
 
+/* The multiplier is in the filter's shape; the option of that name is redundant, and not every
+ * converter fills it in. */
+static bool check_depthwise(struct tflite_import *im, const char *type, uint32_t rank,
+                            const uint32_t *s, uint32_t channels)
+{
+    if (rank != 4 || s[0] != 1 || s[3] % channels != 0)
+        return tdl_kit_damaged(&im->kit,
+                               "a depthwise filter %s[%u,%u,%u,%u] does not fit %u channels", type,
+                               s[0], s[1], s[2], s[3], channels);
+    return tflite_in_step_range(im, "filter", s[1], s[2]);
+}
+
+/* A constant of the file, whose numbers are moved; or what a graph got as its argument. */
+static struct tdl_operand *depthwise_filter(struct tflite_import *im, const struct tflite_op *op,
+                                            uint32_t channels, enum tdl_filter_layout *layout)
+{
+    struct tflite_tensor constant;
+    struct tdl_operand *given;
+
+    if (!tflite_get_tensor(im, op->inputs[1], &constant))
+        return NULL;
+    given = im->values[op->inputs[1]].operand;
+    if (given && !constant.data && !im->values[op->inputs[1]].source) {
+        *layout = TDL_FILTER_IHWO;
+        return check_depthwise(im, tdl_dtype_name(tdl_kit_desc(given)->dtype), tdl_kit_rank(given),
+                               tdl_kit_shape(given), channels)
+                   ? given
+                   : NULL;
+    }
+    if (!tflite_get_weights(im, op->inputs[1], &constant))
+        return NULL;
+    const bool real = constant.type == TFLITE_FLOAT32 || constant.type == TFLITE_FLOAT16 ||
+                      tflite_is_quantized(&constant);
+    if (!check_depthwise(im, tflite_type_name(constant.type), real ? constant.rank : 0,
+                         constant.shape, channels) ||
+        !transpose_depthwise(im, &constant))
+        return NULL;
+    return tflite_constant_operand(im, &constant);
+}
+
 static bool add_depthwise(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_conv2d_params params = {0};
     struct tdl_operand *input = tflite_picture(im, op, 0), *filter;
-    struct tflite_tensor constant;
-    uint32_t channels;
 
     if (!input || !tflite_read_padding(im, op, &params.padding) ||
         !tflite_read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
@@ -71,25 +109,10 @@ static bool add_depthwise(struct tflite_import *im, const struct tflite_op *op)
         !tflite_read_pair(im, op, "dilation", TFLITE_DEPTHWISE_DILATION_H,
                           TFLITE_DEPTHWISE_DILATION_W, 1, params.dilation) ||
         !tflite_read_activation(im, op, TFLITE_DEPTHWISE_ACTIVATION, &params.activation) ||
-        !tflite_read_bias(im, op, 2, &params.bias) ||
-        !tflite_get_weights(im, op->inputs[1], &constant))
+        !tflite_read_bias(im, op, 2, &params.bias))
         return false;
-    channels = tdl_kit_shape(input)[3];
-    /* The multiplier is in the filter's shape; the option of that name is
-     * redundant, and not every converter fills it in. */
-    if ((constant.type != TFLITE_FLOAT32 && constant.type != TFLITE_FLOAT16 &&
-         !tflite_is_quantized(&constant)) ||
-        constant.rank != 4 || constant.shape[0] != 1 || constant.shape[3] % channels != 0)
-        return tdl_kit_damaged(&im->kit,
-                               "a depthwise filter %s[%u,%u,%u,%u] does not fit %u channels",
-                               tflite_type_name(constant.type), constant.shape[0],
-                               constant.shape[1], constant.shape[2], constant.shape[3], channels);
-    if (!tflite_in_step_range(im, "filter", (int32_t)constant.shape[1],
-                              (int32_t)constant.shape[2]) ||
-        !transpose_depthwise(im, &constant))
-        return false;
-    filter = tflite_constant_operand(im, &constant);
-    params.groups = channels;
+    params.groups = tdl_kit_shape(input)[3];
+    filter = depthwise_filter(im, op, params.groups, &params.filter_layout);
     return filter && tflite_give(im, op, tdl_builder_conv2d(im->builder, input, filter, &params));
 }
 
