@@ -14,12 +14,9 @@ static void copy_plane(const struct gst_tdl_import_place *place, const guint8 *f
                place->row);
 }
 
-/* GstVideoFrame maps of each plane the memory in which it begins, and no more. Padded planes
- * in memories of their own it does not find without a meta. */
+/* GstVideoFrame maps of each plane the memory in which it begins, and no more. */
 static gboolean is_spread(const struct gst_tdl_import_request *request)
 {
-    if (request->in_memories)
-        return TRUE;
     for (guint p = 0; p < request->planes; p++)
         if (!request->places[p].memory)
             return gst_buffer_n_memory(request->buffer) > 1;
@@ -30,14 +27,37 @@ static gboolean is_spread(const struct gst_tdl_import_request *request)
 struct view {
     gboolean spread;
     GstVideoFrame video;
-    GstMapInfo map;
+    GstMapInfo maps[TDL_MAX_PLANES]; /* the first of all, or each plane's own */
+    guint n_own;
 };
+
+static void unmap_own(struct view *view)
+{
+    while (view->n_own) {
+        view->n_own--;
+        gst_memory_unmap(view->maps[view->n_own].memory, &view->maps[view->n_own]);
+    }
+}
+
+static gboolean map_own(struct view *view, const struct gst_tdl_import_request *request)
+{
+    for (; view->n_own < request->planes; view->n_own++) {
+        if (!gst_memory_map(request->places[view->n_own].memory, &view->maps[view->n_own],
+                            GST_MAP_READ)) {
+            unmap_own(view);
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
 
 static gboolean view_map(struct view *view, const struct gst_tdl_import_request *request)
 {
-    view->spread = is_spread(request);
+    *view = (struct view){ .spread = is_spread(request) };
+    if (request->in_memories)
+        return map_own(view, request);
     if (view->spread)
-        return gst_buffer_map(request->buffer, &view->map, GST_MAP_READ);
+        return gst_buffer_map(request->buffer, &view->maps[0], GST_MAP_READ);
     return gst_video_frame_map(&view->video, &request->video->info, request->buffer,
                                GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF);
 }
@@ -45,14 +65,20 @@ static gboolean view_map(struct view *view, const struct gst_tdl_import_request 
 static const guint8 *view_plane(const struct view *view,
                                 const struct gst_tdl_import_request *request, guint plane)
 {
-    return view->spread ? view->map.data + request->places[plane].offset
+    const struct gst_tdl_import_place *place = &request->places[plane];
+
+    if (view->n_own)
+        return view->maps[plane].data + place->skip;
+    return view->spread ? view->maps[0].data + place->offset
                         : GST_VIDEO_FRAME_PLANE_DATA(&view->video, plane);
 }
 
 static void view_unmap(struct view *view, const struct gst_tdl_import_request *request)
 {
-    if (view->spread)
-        gst_buffer_unmap(request->buffer, &view->map);
+    if (view->n_own)
+        unmap_own(view);
+    else if (view->spread)
+        gst_buffer_unmap(request->buffer, &view->maps[0]);
     else
         gst_video_frame_unmap(&view->video);
 }
