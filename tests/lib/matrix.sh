@@ -17,8 +17,8 @@
 #   threads    what several threads do, on both
 #   profiles   software Vulkan as a device with the least  nightly: all profiles,
 #              limits, the layer on                        which drivers give names
-#   vm         the camera's and the display's drivers,    nightly: GL, desktops, loopback
-#              witnesses of zero copy, the engine         cameras, displays, hot plugging
+#   vm         the camera's and the display's drivers,    nightly: GL, desktops, displays,
+#              witnesses of zero copy, the engine         other cameras, hot plugging
 #
 # What a sanitizer sees of a kernel is the host's part. Where that is the same for both
 # devices the CPU's run has it, without minutes in Mesa's compiler.
@@ -57,7 +57,7 @@ profiles_by_night=(least v3dv panvk turnip powervr radv radv-gcn anv nvk honeykr
 raced=(engine-{async,compile,context,tensor,dispatch,strangers,waits}
     engine-cpu-{async,dispatch,frames,graph,scenarios})
 machine=(witness engine machine) # the longest first
-machine_by_night=(camera libcamera life gl desktop loopback display)
+machine_by_night=(camera libcamera pipewire life gl desktop loopback display)
 
 # Ways to build that no other part has: a name, and what meson is told, behind the
 # environment's CC.
