@@ -8,6 +8,7 @@ enum kind {
     INTEGRATED_RDNA,
     INTEGRATED_INTEL,
     V3D,
+    ADRENO,
     NVIDIA,
     GCN,
     RDNA,
@@ -66,6 +67,8 @@ static const struct tdl_heuristics heuristics[] = {
     /* Registers of one of four threads of a processor. Its arithmetic is dear, and arrays of
      * more than two elements were seen to lie in memory: a gate in each workgroup has some. */
     [V3D] = {GPU_SIZES, .read_ahead = 1, .registers = 32, .shared_each = 64, .speed = V3D_SPEED},
+    /* Its compiler spills most where each workgroup makes a gate of its own. */
+    [ADRENO] = {GPU_SIZES, .read_ahead = 4, .speed = INTEGRATED_SPEED},
     [NVIDIA] = {ANY_GPU, .read_ahead = 32, .speed = {20000, 2000, 2000, 128, 110},
                 .efficiency.cooperative = 4.2},
     [GCN] = {ANY_GPU, OF_GCN, .speed = AMD_SPEED},
@@ -89,6 +92,7 @@ static enum kind kind_of(const struct tdl_device_info *device)
         VENDOR_AMD = 0x1002,
         VENDOR_NVIDIA = 0x10de,
         VENDOR_BROADCOM = 0x14e4,
+        VENDOR_QUALCOMM = 0x5143,
         VENDOR_INTEL = 0x8086
     };
     const bool integrated = device->type == TDL_DEVICE_INTEGRATED_GPU;
@@ -101,6 +105,8 @@ static enum kind kind_of(const struct tdl_device_info *device)
         return integrated ? INTEGRATED_INTEL : INTEL;
     case VENDOR_BROADCOM:
         return V3D;
+    case VENDOR_QUALCOMM:
+        return ADRENO;
     case VENDOR_NVIDIA:
         return integrated ? INTEGRATED : NVIDIA;
     default:
