@@ -174,8 +174,8 @@ static void run_direction(struct tdl_builder *b, const struct tdl_recurrence *r,
 
 enum tdl_result tdl_recurrence_run(struct tdl_builder *b, struct tdl_recurrence *r, O *out_outputs)
 {
-    const uint32_t outputs = r->states + 1;
     O parts[2][3] = {{NULL}}, *rows;
+    const uint32_t outputs = r->states < 2 ? r->states + 1 : 3;
     for (uint32_t i = 0; out_outputs && i < outputs; i++)
         out_outputs[i] = NULL;
     if (!out_outputs)
