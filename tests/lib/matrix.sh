@@ -48,9 +48,9 @@ long_sanitized+='|person-cpu-(square-.*|.*-intermediates)|element-(begin|faults)
 # What depends on a device's limits.
 profiled_every_day='engine-(tensor|dispatch|memory|ops-vision|split)|frame-(from|tensor|mask)-gpu|person-square-network'
 profiled_by_night='engine-(tensor|dispatch|ops.*|memory|context|fused|conv|external|queues|rent|resize|split|storage|limits|weights|webnn)|frame-.*-gpu|person-.*-network|onnx-(attention|light)|element-(stream|formats|pictures|inputs|offered)|zero-copy'
-# What another software Vulkan has: operators, the person models, frames in every mode. Its
+# What another software Vulkan has: operators, the person model, frames in every mode. Its
 # packHalf2x16 makes NaN of infinity, and more than 1 of 1, so that float16 is left out.
-on_swiftshader='engine-(tensor|dispatch|memory|ops-vision|conv|fused)|frame-(from|tensor|compose|mask|edges)-gpu|person-(square|landscape)-network|element-stream'
+on_swiftshader='engine-(tensor|dispatch|memory|ops-vision|conv|fused)|frame-(from|tensor|compose|mask|edges)-gpu|person-square-network'
 profiles_every_day=(least)
 profiles_by_night=(least v3dv panvk turnip powervr radv radv-gcn anv nvk honeykrisp)
 
