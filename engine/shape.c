@@ -33,7 +33,7 @@ const char *tdl_layout_name(enum tdl_layout layout)
     return (unsigned)layout < TDL_COUNT(names) ? names[layout] : "unknown";
 }
 
-struct tdl_dims tdl_tensor_params_dims(const struct tdl_tensor_params *params)
+struct tdl_dims tdl_dims_in(const struct tdl_tensor_params *params, enum tdl_layout layout)
 {
     uint32_t s[4] = {1, 1, 1, 1};
     for (uint32_t i = 0; i < params->rank; i++) {
@@ -41,9 +41,20 @@ struct tdl_dims tdl_tensor_params_dims(const struct tdl_tensor_params *params)
         uint32_t at = i + 4 > params->rank ? i + 4 - params->rank : 0;
         s[at] *= params->shape[i];
     }
-    if (params->rank == 4 && params->layout == TDL_LAYOUT_NCHW)
+    if (params->rank == 4 && layout == TDL_LAYOUT_NCHW)
         return (struct tdl_dims){.n = s[0], .c = s[1], .h = s[2], .w = s[3]};
     return (struct tdl_dims){.n = s[0], .h = s[1], .w = s[2], .c = s[3]};
+}
+
+bool tdl_has_channels_first(const struct tdl_tensor_params *params, uint32_t channels)
+{
+    return params->rank == 4 && !params->packing && params->shape[3] != channels &&
+           params->shape[1] == channels;
+}
+
+struct tdl_dims tdl_tensor_params_dims(const struct tdl_tensor_params *params)
+{
+    return tdl_dims_in(params, TDL_LAYOUT_NHWC);
 }
 
 char *tdl_tensor_params_text(const struct tdl_tensor_params *params, char *text, size_t size)
@@ -61,7 +72,7 @@ size_t tdl_tensor_params_size(const struct tdl_tensor_params *params)
     size_t count = 1, element = params ? tdl_dtype_size(params->dtype) : 0;
     if (!element || params->rank > TDL_MAX_RANK)
         return 0;
-    if (params->layout == TDL_LAYOUT_NC4HW4) {
+    if (params->packing == TDL_PACKING_C4) {
         struct tdl_dims d = tdl_tensor_params_dims(params);
         uint32_t packed[] = {d.n, TDL_DIV_UP(d.c, 4), d.h, d.w, 4};
         for (size_t i = 0; i < TDL_COUNT(packed); i++)
@@ -87,11 +98,11 @@ enum tdl_result tdl_tensor_params_check(const struct tdl_tensor_params *params)
     if (params->rank > TDL_MAX_RANK)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: rank %u; %d at most", label, params->rank,
                         TDL_MAX_RANK);
-    if ((unsigned)params->layout > TDL_LAYOUT_NC4HW4)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: there is no layout %d", label,
-                        params->layout);
-    if (params->layout == TDL_LAYOUT_NC4HW4 && params->rank != 4)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: layout NC4HW4 needs rank 4", label);
+    if ((unsigned)params->packing > TDL_PACKING_C4)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: there is no packing %d", label,
+                        params->packing);
+    if (params->packing == TDL_PACKING_C4 && params->rank != 4)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: packs need rank 4", label);
     if (!tdl_tensor_params_size(params))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s: every dimension must be 1 or more, and the size fit in memory", label);

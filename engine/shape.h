@@ -20,6 +20,16 @@ static inline bool tdl_is_float(enum tdl_dtype dtype)
 struct tdl_dims {
     uint32_t n, h, w, c;
 };
+struct tdl_dims tdl_dims_in(const struct tdl_tensor_params *params, enum tdl_layout layout);
+/* Of a picture of so many channels, which are the last dimension, or else the second. */
+bool tdl_has_channels_first(const struct tdl_tensor_params *params, uint32_t channels);
+static inline struct tdl_dims tdl_picture_dims(const struct tdl_tensor_params *params,
+                                               uint32_t channels)
+{
+    return tdl_dims_in(params, tdl_has_channels_first(params, channels) ? TDL_LAYOUT_NCHW
+                                                                        : TDL_LAYOUT_NHWC);
+}
+/* Of a tensor: frames and packs have channels last. */
 struct tdl_dims tdl_tensor_params_dims(const struct tdl_tensor_params *params);
 
 /* float16 bits to float, and back to the nearest. */

@@ -64,7 +64,7 @@ static struct tdl_node *scalable(struct tdl_ir *ir, const struct tdl_operand *o,
 /* Is it one number, or one a channel of `out`? */
 static bool is_per_channel(const struct tdl_operand *o, const struct tdl_operand *out)
 {
-    const uint32_t axis = out->desc.layout == TDL_LAYOUT_NCHW ? 2 : 0; /* from the last */
+    const uint32_t axis = out->layout == TDL_LAYOUT_NCHW ? 2 : 0; /* from the last */
     size_t count = tdl_operand_count(o);
     return count == 1 || (count == tdl_operand_dims(out).c && axis < o->desc.rank &&
                           o->desc.shape[o->desc.rank - 1 - axis] == count);
@@ -139,7 +139,7 @@ bool tdl_fuse_clamp(struct tdl_ir *ir, struct tdl_node *n)
 static bool is_zero_border(const struct tdl_node *pad, uint32_t out[4])
 {
     const struct tdl_pad_params *p = &pad->attr.pad;
-    const bool nchw = pad->output->desc.layout == TDL_LAYOUT_NCHW;
+    const bool nchw = pad->output->layout == TDL_LAYOUT_NCHW;
     const uint32_t h = nchw ? 2 : 1, w = h + 1, c = nchw ? 1 : 3;
     if (pad->op != &tdl_op_pad || pad->output->desc.rank != 4 || p->mode != TDL_PAD_CONSTANT ||
         p->value != 0 || p->before[0] || p->after[0] || p->before[c] || p->after[c])
@@ -193,7 +193,7 @@ bool tdl_fuse_whole(struct tdl_ir *ir, struct tdl_node *n)
     const struct tdl_tensor_params *in = n->input_count ? &n->inputs[0]->desc : NULL;
     const struct tdl_tensor_params *out = &n->output->desc;
     bool same = (n->op == &tdl_op_slice || (n->op == &tdl_op_concat && n->input_count == 1)) &&
-                !n->output->is_output && in->layout == out->layout;
+                !n->output->is_output && n->inputs[0]->layout == n->output->layout;
     for (uint32_t d = 0; same && d < out->rank; d++)
         same = in->shape[d] == out->shape[d] &&
                (n->op != &tdl_op_slice || n->attr.slice.step[d] == 1 || out->shape[d] == 1);

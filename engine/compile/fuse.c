@@ -98,6 +98,7 @@ static bool commute_resample(struct tdl_ir *ir, struct tdl_node *n)
     if (!middle)
         return false;
     struct tdl_operand *result = n->output;
+    middle->layout = x->layout;
     tdl_ir_set_input(ir, n, TDL_CONV_INPUT, x);
     tdl_node_resolve(n);
     n->output = middle;
@@ -143,6 +144,7 @@ struct tdl_operand *tdl_fuse_part_means(struct tdl_ir *ir, struct tdl_operand *o
                                    : tdl_ir_insert_after(ir, o->producer, &tdl_op_average_pool2d);
     if (!pool)
         return o;
+    small->layout = o->layout;
     const uint32_t size[2] = {d.h / parts, d.w / parts};
     memcpy(pool->attr.pool.window, size, sizeof(size));
     memcpy(pool->attr.pool.stride, size, sizeof(size));
@@ -367,7 +369,7 @@ static bool join_transposes(struct tdl_ir *ir, struct tdl_node *n)
         in_order &= permutation[i] == i;
     }
     tdl_ir_set_input(ir, n, 0, x);
-    if (in_order && !n->output->is_output && x->desc.layout == n->output->desc.layout) {
+    if (in_order && !n->output->is_output && x->layout == n->output->layout) {
         tdl_ir_replace(ir, n->output, x);
         n->dead = true;
     }
@@ -448,9 +450,8 @@ static bool read_plain(struct tdl_ir *ir, struct tdl_node *n)
 {
     struct tdl_operand *x = n->op == &tdl_op_conv2d ? n->inputs[TDL_CONV_INPUT] : NULL;
     if (!x || n->attr.conv.plain || x->kind != TDL_OPERAND_INPUT || x->desc.dtype != TDL_FLOAT32 ||
-        x->desc.layout != TDL_LAYOUT_NHWC || tdl_operand_dims(x).c > 4 ||
-        tdl_ir_only_user(ir, x) != n || n->attr.conv.p.groups != 1 ||
-        n->attr.conv.pre != TDL_PRE_NONE)
+        x->layout != TDL_LAYOUT_NHWC || tdl_operand_dims(x).c > 4 || tdl_ir_only_user(ir, x) != n ||
+        n->attr.conv.p.groups != 1 || n->attr.conv.pre != TDL_PRE_NONE)
         return false;
     n->attr.conv.plain = true;
     return true;

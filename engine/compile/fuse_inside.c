@@ -49,8 +49,10 @@ static struct tdl_operand *means_of(struct tdl_ir *ir, struct tdl_operand *o)
         const struct tdl_dims d = tdl_operand_dims(o);
         const struct tdl_tensor_params desc = tdl_desc_like(o, (struct tdl_dims){d.n, 1, 1, d.c});
         maker->means = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &desc);
-        if (maker->means)
+        if (maker->means) {
+            maker->means->layout = o->layout;
             maker->means->producer = maker;
+        }
     }
     return maker->means;
 }

@@ -67,11 +67,12 @@ static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
         for (uint32_t i = 0; i < more; i++)
             desc.shape[i] = 1;
         desc.rank = 4;
-        desc.layout = layout;
+    } else {
+        layout = o->layout;
     }
     wide &= storage == TDL_STORAGE_PACKED;
     if (o->twin && o->twin->storage == storage && o->twin->wide == wide &&
-        o->twin->desc.layout == desc.layout)
+        o->twin->layout == layout)
         return o->twin;
     /* Packs of a constant lie among the weights: nothing is to be done when the graph runs. */
     const bool constant = o->kind == TDL_OPERAND_CONSTANT && storage == TDL_STORAGE_PACKED &&
@@ -82,6 +83,7 @@ static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
         out_of_memory();
         return NULL;
     }
+    twin->layout = layout;
     twin->storage = storage;
     twin->wide = wide;
     o->twin = twin;
@@ -97,13 +99,12 @@ static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
 static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t slot)
 {
     struct tdl_operand *o = tdl_layout_value(n, slot);
-    enum tdl_layout layout = n->output->desc.layout;
+    enum tdl_layout layout = n->output->layout;
     if (!o)
         return TDL_OK;
     /* A tensor of float32 packs is of use for no kernel but repack, if the
      * graph's own packs are others. */
-    if (o->bound.layout == TDL_LAYOUT_NC4HW4 && l->packs != TDL_FLOAT32 &&
-        o->kind == TDL_OPERAND_INPUT)
+    if (o->bound.packing && l->packs != TDL_FLOAT32 && o->kind == TDL_OPERAND_INPUT)
         o = twin_of(l->ir, o, TDL_STORAGE_PACKED, n->wide, layout);
     /* Packs of the other width: of float32, they are what a bound tensor of packs is. */
     if (o && o->storage == TDL_STORAGE_PACKED && o->wide != n->wide)
@@ -116,31 +117,31 @@ static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t
 
 /* ------------------------------------------------------- inputs and outputs */
 
-static bool has_packs_outside(const struct tdl_operand *o, enum tdl_layout layout)
+static bool has_packs_outside(const struct tdl_operand *o, enum tdl_packing packing)
 {
-    return layout == TDL_LAYOUT_NC4HW4 && o->desc.rank == 4 && o->desc.dtype == TDL_FLOAT32;
+    return packing == TDL_PACKING_C4 && o->desc.rank == 4 && o->desc.dtype == TDL_FLOAT32;
 }
 
-/* The tensor that is bound has the operand's layout, or packs if `layout` says
+/* The tensor that is bound has the operand's shape, or packs if `packing` says
  * so; true if it has packs. */
-static bool bind_outside(struct tdl_operand *o, enum tdl_layout layout)
+static bool bind_outside(struct tdl_operand *o, enum tdl_packing packing)
 {
     o->external = true;
     o->bound = o->desc;
     o->storage = TDL_STORAGE_LINEAR;
-    if (!has_packs_outside(o, layout))
+    if (!has_packs_outside(o, packing))
         return false;
     /* Packs: shape as NHWC, whatever the model's order was. */
     const struct tdl_dims d = tdl_operand_dims(o);
     const uint32_t nhwc[] = {d.n, d.h, d.w, d.c};
     memcpy(o->bound.shape, nhwc, sizeof(nhwc));
-    o->bound.layout = TDL_LAYOUT_NC4HW4;
+    o->bound.packing = TDL_PACKING_C4;
     return true;
 }
 
 static void place_input(struct tdl_operand *input, const struct tdl_build_params *params)
 {
-    if (bind_outside(input, params->input_layout))
+    if (bind_outside(input, params->input_packing))
         input->storage = TDL_STORAGE_PACKED;
 }
 
@@ -148,11 +149,11 @@ void tdl_pass_bind(struct tdl_ir *ir, const struct tdl_build_params *params)
 {
     for (uint32_t i = 0; i < ir->input_count; i++) {
         ir->inputs[i]->binding = (int32_t)i;
-        bind_outside(ir->inputs[i], params->input_layout);
+        bind_outside(ir->inputs[i], params->input_packing);
     }
     for (uint32_t i = 0; i < ir->output_count; i++) {
         ir->outputs[i]->binding = (int32_t)(ir->input_count + i);
-        bind_outside(ir->outputs[i], params->output_layout);
+        bind_outside(ir->outputs[i], params->output_packing);
     }
 }
 
@@ -161,7 +162,7 @@ static enum tdl_result place_output(struct layout *l, struct tdl_operand *output
                                     const struct tdl_build_params *params)
 {
     struct tdl_ir *ir = l->ir;
-    const bool packs = bind_outside(output, params->output_layout);
+    const bool packs = bind_outside(output, params->output_packing);
     const enum tdl_storage made = output->producer->storage;
     if (packs && l->packs == TDL_FLOAT32)
         output->storage = TDL_STORAGE_PACKED; /* without this, repack makes floats of the packs */
@@ -174,11 +175,12 @@ static enum tdl_result place_output(struct layout *l, struct tdl_operand *output
         return out_of_memory();
     inside->producer = output->producer;
     inside->producer->output = inside;
+    inside->layout = output->layout;
     inside->storage = made;
     inside->wide = output->wide;
     tdl_ir_replace(ir, output, inside);
     if (packs && made == TDL_STORAGE_LINEAR && output->storage == TDL_STORAGE_LINEAR)
-        inside = twin_of(ir, inside, TDL_STORAGE_PACKED, inside->wide, output->desc.layout);
+        inside = twin_of(ir, inside, TDL_STORAGE_PACKED, inside->wide, output->layout);
     else if (!packs)
         inside->twin = output; /* for others that read it linear */
     return inside ? add_repack(ir, inside, output) : TDL_ERROR_OUT_OF_MEMORY;
@@ -228,7 +230,7 @@ static uint64_t packed_outputs(const struct tdl_ir *ir, const struct tdl_build_p
 {
     uint64_t packed = 0;
     for (uint32_t i = 0; i < ir->output_count; i++)
-        packed |= (uint64_t)has_packs_outside(ir->outputs[i], params->output_layout) << i;
+        packed |= (uint64_t)has_packs_outside(ir->outputs[i], params->output_packing) << i;
     return packed;
 }
 

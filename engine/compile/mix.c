@@ -53,7 +53,7 @@ static void take_parts(struct mix *m, struct tdl_node *n)
 {
     struct tdl_node *concat = n->inputs[TDL_CONV_INPUT]->producer;
     if (!concat || concat->op != &tdl_op_concat || concat->input_count != 2 ||
-        concat->attr.concat.axis != (concat->output->desc.layout == TDL_LAYOUT_NCHW ? 1 : 3))
+        concat->attr.concat.axis != (concat->output->layout == TDL_LAYOUT_NCHW ? 1 : 3))
         return;
     struct tdl_operand *a = concat->inputs[0], *b = concat->inputs[1];
     if (!is_pack(a) || !is_pack(b) || tdl_operand_dims(a).c % 4)
@@ -79,10 +79,10 @@ static void take_parts(struct mix *m, struct tdl_node *n)
 static void take_low(struct mix *m, struct tdl_node *n)
 {
     struct tdl_node *concat = n->inputs[TDL_CONV_INPUT]->producer;
-    const uint32_t axis = n->output->desc.layout == TDL_LAYOUT_NCHW ? 1 : 3;
+    const uint32_t axis = n->output->layout == TDL_LAYOUT_NCHW ? 1 : 3;
     if (!concat || concat->op != &tdl_op_concat || concat->input_count < 2 ||
         concat->attr.concat.axis != axis || concat->output->is_output ||
-        concat->output->desc.layout != n->output->desc.layout || concat->output->alias ||
+        concat->output->layout != n->output->layout || concat->output->alias ||
         tdl_ir_only_user(m->ir, concat->output) != n)
         return;
     struct tdl_operand *up = concat->inputs[0], *rest = concat->output;

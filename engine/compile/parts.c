@@ -32,7 +32,7 @@ static void find_slice(struct tdl_node *n)
 {
     struct tdl_operand *out = tdl_operand_root(n->output), *in = tdl_operand_root(n->inputs[0]);
     const struct tdl_dims d = tdl_operand_dims(n->inputs[0]), o = tdl_operand_dims(n->output);
-    const uint32_t axis = n->output->desc.layout == TDL_LAYOUT_NCHW ? 1 : 3;
+    const uint32_t axis = n->output->layout == TDL_LAYOUT_NCHW ? 1 : 3;
     const uint32_t start = n->attr.slice.start[axis];
     if (!in_arena(in) || !in_arena(out) || d.n != 1 || d.h != o.h || d.w != o.w || start % 4 ||
         (o.c % 4 && start + o.c != d.c))
@@ -48,7 +48,7 @@ static void find_concat(struct tdl_node *n, const uint32_t *made, uint32_t at)
     struct tdl_operand *whole = tdl_operand_root(n->output);
     uint64_t offset = 0;
     if (!in_arena(whole) || tdl_operand_dims(n->output).n != 1 ||
-        tdl_pack_axis(n->output->desc.layout, n->attr.concat.axis) != 1)
+        tdl_pack_axis(n->output->layout, n->attr.concat.axis) != 1)
         return;
     for (uint32_t i = 0; i + 1 < n->input_count; i++)
         if (tdl_operand_dims(n->inputs[i]).c % 4) /* the next begins within a pack */

@@ -44,9 +44,8 @@ static bool can_pack(const struct tdl_node *n)
         return false;
     for (uint32_t i = 0; i < n->input_count; i++) {
         const struct tdl_operand *o = tdl_layout_value(n, i);
-        if (o &&
-            (!tdl_is_float(o->desc.dtype) || o->desc.rank > 4 ||
-             (o->desc.rank == 4 && o->desc.layout != n->output->desc.layout && !n->op->relabels)))
+        if (o && (!tdl_is_float(o->desc.dtype) || o->desc.rank > 4 ||
+                  (o->desc.rank == 4 && o->layout != n->output->layout && !n->op->relabels)))
             return false;
     }
     return !n->op->can_pack || n->op->can_pack(n);
@@ -56,7 +55,7 @@ static bool can_pack(const struct tdl_node *n)
 static bool in_packs(const struct tdl_operand *o)
 {
     return o->producer ? o->producer->storage == TDL_STORAGE_PACKED
-                       : o->bound.layout == TDL_LAYOUT_NC4HW4;
+                       : o->bound.packing == TDL_PACKING_C4;
 }
 
 /* The nodes whose neighbours are still to be asked: each comes here once, when

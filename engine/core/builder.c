@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Builders of a context. */
+#include "compile/labels.h"
 #include "core.h"
 #include "ir/builder.h"
 
@@ -27,4 +28,9 @@ void tdl_builder_destroy(struct tdl_builder **builder)
     struct tdl_context *ctx = b->ctx;
     tdl_builder_close(b);
     tdl_context_destroy(&ctx);
+}
+
+enum tdl_layout tdl_operand_get_layout(const struct tdl_operand *operand)
+{
+    return operand ? tdl_find_layout(operand) : TDL_LAYOUT_DEFAULT;
 }

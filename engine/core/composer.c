@@ -21,8 +21,8 @@ static enum tdl_result check_colors(const struct tdl_context *ctx, const struct 
                         "compose: foreground is given, and picture is NULL");
     for (size_t i = 0; i < TDL_COUNT(tensors); i++) {
         const struct tdl_tensor_params *p = &tensors[i]->params;
-        const struct tdl_dims d = tdl_tensor_params_dims(p);
-        const bool half = p->dtype == TDL_FLOAT16 && p->layout == TDL_LAYOUT_NC4HW4;
+        const struct tdl_dims d = tdl_picture_dims(p, 3);
+        const bool half = p->dtype == TDL_FLOAT16 && p->packing == TDL_PACKING_C4;
         if (tensors[i]->buffer->ctx != ctx)
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                             "compose: foreground or picture is of another context");
@@ -30,7 +30,7 @@ static enum tdl_result check_colors(const struct tdl_context *ctx, const struct 
             (p->dtype != TDL_FLOAT32 && !half))
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                             "compose: %s is %s; it has to be [1,h,w,3] of the mask's %u×%u px, "
-                            "float32, or float16 in NC4HW4",
+                            "float32, or float16 in packs",
                             i ? "picture" : "foreground",
                             tdl_tensor_params_text(p, text, sizeof(text)), w, h);
     }
@@ -65,7 +65,7 @@ static enum tdl_result settle_colors(const struct tdl_composer *composer,
 static void renew_mask(struct tdl_composer *composer, const struct tdl_tensor *mask,
                        const struct tdl_compose_params *params)
 {
-    const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
+    const struct tdl_dims d = tdl_picture_dims(&mask->params, 1);
     composer->part = tdl_mask_part(params, d.w, d.h);
     composer->colors_for.format = TDL_FORMAT_UNKNOWN;
 }

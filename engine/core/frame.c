@@ -79,16 +79,15 @@ static enum tdl_result check_tensor(const struct tdl_context *ctx, const struct 
     const struct tdl_tensor_params *p = &tensor->params;
     const struct tdl_dims dims = tdl_tensor_params_dims(p);
     char text[64];
-    bool f32 =
-        p->dtype == TDL_FLOAT32 && (p->layout == TDL_LAYOUT_NHWC || p->layout == TDL_LAYOUT_NC4HW4);
-    bool f16 = p->dtype == TDL_FLOAT16 && p->layout == TDL_LAYOUT_NC4HW4;
+    bool f32 = p->dtype == TDL_FLOAT32;
+    bool f16 = p->dtype == TDL_FLOAT16 && p->packing == TDL_PACKING_C4;
     if (tensor->buffer->ctx != ctx)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the tensor belongs to another context");
     if (p->rank != 4 || dims.n != 1 || dims.c != 3 || dims.w > UINT16_MAX || dims.h > UINT16_MAX ||
         !(f32 || f16))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "tensor %s: a frame goes to [1,H,W,3] float32 in NHWC or NC4HW4, or "
-                        "float16 in NC4HW4",
+                        "tensor %s: a frame goes to [1,H,W,3] float32, in packs or not, or "
+                        "float16 in packs",
                         tdl_tensor_params_text(p, text, sizeof(text)));
     return TDL_OK;
 }
@@ -195,10 +194,9 @@ static enum tdl_result check_picture(const struct tdl_context *ctx, const struct
     if (tensor->buffer->ctx != ctx)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the tensor belongs to another context");
     if (p->rank != 4 || dims.n != 1 || (dims.c != 1 && dims.c != 3 && dims.c != 4) ||
-        dims.w > TDL_MAX_FRAME_SIZE || dims.h > TDL_MAX_FRAME_SIZE || p->dtype != TDL_FLOAT32 ||
-        (p->layout != TDL_LAYOUT_NHWC && p->layout != TDL_LAYOUT_NC4HW4))
+        dims.w > TDL_MAX_FRAME_SIZE || dims.h > TDL_MAX_FRAME_SIZE || p->dtype != TDL_FLOAT32)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "tensor %s: a frame comes from [1,H,W,C] float32 in NHWC or NC4HW4 of 1, "
+                        "tensor %s: a frame comes from [1,H,W,C] float32, in packs or not, of 1, "
                         "3 or 4 channels",
                         tdl_tensor_params_text(p, text, sizeof(text)));
     return TDL_OK;
@@ -372,11 +370,11 @@ enum tdl_result tdl_compose_check(const struct tdl_frame *source, const struct t
 enum tdl_result tdl_mask_check(const struct tdl_context *ctx, const struct tdl_tensor *mask)
 {
     char text[64];
-    const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
+    const struct tdl_dims d = tdl_picture_dims(&mask->params, 1);
     if (mask->buffer->ctx != ctx)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: the mask is of another context");
     if (mask->params.rank != 4 || d.n != 1 || d.c != 1 || mask->params.dtype != TDL_FLOAT32 ||
-        mask->params.layout == TDL_LAYOUT_NC4HW4 || d.w > TDL_MAX_FRAME_SIZE ||
+        mask->params.packing == TDL_PACKING_C4 || d.w > TDL_MAX_FRAME_SIZE ||
         d.h > TDL_MAX_FRAME_SIZE)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: a mask is [1,h,w,1] float32, not %s",
                         tdl_tensor_params_text(&mask->params, text, sizeof(text)));

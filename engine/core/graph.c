@@ -78,11 +78,11 @@ static enum tdl_result check_params(const struct tdl_build_params *p)
         return tdl_fail_unknown("struct tdl_build_params");
     if (p && (unsigned)p->precision > TDL_PRECISION_FP16)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "there is no precision %d", p->precision);
-    if (p && ((unsigned)p->input_layout > TDL_LAYOUT_NC4HW4 ||
-              (unsigned)p->output_layout > TDL_LAYOUT_NC4HW4))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "there is no layout %d",
-                        (unsigned)p->input_layout > TDL_LAYOUT_NC4HW4 ? p->input_layout
-                                                                      : p->output_layout);
+    if (p && ((unsigned)p->input_packing > TDL_PACKING_C4 ||
+              (unsigned)p->output_packing > TDL_PACKING_C4))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "there is no packing %d",
+                        (unsigned)p->input_packing > TDL_PACKING_C4 ? p->input_packing
+                                                                    : p->output_packing);
     return TDL_OK;
 }
 
@@ -255,6 +255,23 @@ const struct tdl_tensor_params *tdl_graph_output(const struct tdl_graph *g, uint
     return g ? describe(g->plan.ir->outputs, g->plan.ir->output_count, index, out_name) : NULL;
 }
 
+static enum tdl_layout layout_of(struct tdl_operand *const *list, uint32_t count, uint32_t index)
+{
+    if (index >= count || list[index]->desc.rank != 4)
+        return TDL_LAYOUT_DEFAULT;
+    return list[index]->bound.packing ? TDL_LAYOUT_NC4HW4 : list[index]->layout;
+}
+
+enum tdl_layout tdl_graph_input_layout(const struct tdl_graph *g, uint32_t index)
+{
+    return g ? layout_of(g->plan.ir->inputs, g->plan.ir->input_count, index) : TDL_LAYOUT_DEFAULT;
+}
+
+enum tdl_layout tdl_graph_output_layout(const struct tdl_graph *g, uint32_t index)
+{
+    return g ? layout_of(g->plan.ir->outputs, g->plan.ir->output_count, index) : TDL_LAYOUT_DEFAULT;
+}
+
 void tdl_graph_get_stats(const struct tdl_graph *g, struct tdl_graph_stats *out)
 {
     if (out && !g)
@@ -280,10 +297,9 @@ const struct tdl_graph_step *tdl_graph_get_step(const struct tdl_graph *g, uint3
 
 /* ------------------------------------------------------------- dispatching */
 
-/* "NHWC", where dimensions have those names. */
-static const char *layout_text(const struct tdl_tensor_params *p)
+static const char *packing_text(const struct tdl_tensor_params *p)
 {
-    return p->rank == 4 ? tdl_layout_name(p->layout) : "";
+    return p->packing == TDL_PACKING_C4 ? " in packs" : "";
 }
 
 /* A name that was given, and that the graph does not know; NULL: none. */
@@ -319,13 +335,11 @@ static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_
                             "%s \"%.400s\": the tensor is of another context", what, operand->name);
         if (p->dtype != q->dtype || p->rank != q->rank ||
             memcmp(p->shape, q->shape, p->rank * sizeof(p->shape[0])) != 0 ||
-            (p->rank == 4 && p->layout != q->layout))
-            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                            "%s \"%.400s\": the tensor is %s%s%s; the graph has %s%s%s", what,
-                            operand->name, tdl_tensor_params_text(p, have, sizeof(have)),
-                            p->rank == 4 ? " " : "", layout_text(p),
-                            tdl_tensor_params_text(q, want, sizeof(want)), q->rank == 4 ? " " : "",
-                            layout_text(q));
+            p->packing != q->packing)
+            return tdl_fail(
+                TDL_ERROR_INVALID_ARGUMENT, "%s \"%.400s\": the tensor is %s%s; the graph has %s%s",
+                what, operand->name, tdl_tensor_params_text(p, have, sizeof(have)), packing_text(p),
+                tdl_tensor_params_text(q, want, sizeof(want)), packing_text(q));
         *out_buffer = t->buffer;
         return TDL_OK;
     }

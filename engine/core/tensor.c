@@ -374,8 +374,8 @@ enum tdl_result tdl_tensor_reshape(struct tdl_tensor *t, uint32_t rank, const ui
     memset(params.shape, 0, sizeof(params.shape));
     if (rank)
         memcpy(params.shape, shape, rank * sizeof(*shape));
-    if (t->params.layout == TDL_LAYOUT_NC4HW4)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: a tensor in NC4HW4 cannot be reshaped",
+    if (t->params.packing == TDL_PACKING_C4)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: a tensor in packs cannot be reshaped",
                         t->label);
     if (tdl_tensor_params_size(&params) != t->size)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %s cannot be reshaped to %s", t->label,

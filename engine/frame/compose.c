@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "compose.h"
 
+#include "shape.h"
+
 #include "color.h"
 
 #include <math.h>
@@ -205,9 +207,9 @@ struct tdl_color_reading tdl_compose_color_reading(const struct tdl_compose_more
 {
     const bool scaled = more->scale[0] != 0 || more->scale[1] != 0 || more->scale[2] != 0;
     struct tdl_color_reading r = {.pixel = 3, .channel = 1, .half = tensor->dtype == TDL_FLOAT16};
-    if (tensor->layout == TDL_LAYOUT_NC4HW4)
+    if (tensor->packing == TDL_PACKING_C4)
         r.pixel = 4;
-    if (tensor->layout == TDL_LAYOUT_NCHW) {
+    if (tdl_has_channels_first(tensor, 3)) {
         r.pixel = 1;
         r.channel = tensor->shape[2] * tensor->shape[3];
     }

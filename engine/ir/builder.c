@@ -18,6 +18,7 @@ enum tdl_result tdl_builder_open(const struct tdl_builder_host *host, struct tdl
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a builder");
     }
     b->ir = ir;
+    ir->layout = TDL_LAYOUT_NCHW;
     b->host = host;
     b->ctx = ctx;
     *out_builder = b;
@@ -108,6 +109,20 @@ void tdl_builder_set_label(struct tdl_builder *builder, const char *label)
     snprintf(builder->label, sizeof(builder->label), "%s", label ? label : "");
 }
 
+void tdl_builder_set_input_layout(struct tdl_builder *b, enum tdl_layout layout)
+{
+    if (!b || (unsigned)layout > TDL_LAYOUT_NHWC)
+        tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "there is no input layout %u",
+                         (unsigned)layout);
+    else
+        b->ir->layout = layout ? layout : TDL_LAYOUT_NCHW;
+}
+
+enum tdl_layout tdl_builder_get_input_layout(const struct tdl_builder *b)
+{
+    return b ? b->ir->layout : TDL_LAYOUT_NCHW;
+}
+
 /* ------------------------------------------------- inputs and constants */
 
 const struct tdl_tensor_params *tdl_operand_get_desc(const struct tdl_operand *operand)
@@ -123,9 +138,9 @@ static struct tdl_operand *add_operand(struct tdl_builder *b, enum tdl_operand_k
     enum tdl_result r = tdl_tensor_params_check(desc);
     if (r != TDL_OK)
         return fail_with_last(b, r);
-    if (desc->layout == TDL_LAYOUT_NC4HW4)
+    if (desc->packing)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
-                                "operands are NHWC or NCHW; NC4HW4 is chosen in tdl_build_params");
+                                "operands are in no packs; those are chosen in tdl_build_params");
     struct tdl_operand *o = tdl_ir_add_operand(b->ir, kind, desc);
     return o ? o : tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
 }
@@ -167,7 +182,7 @@ struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
     struct tdl_operand *o = add_operand(b, TDL_OPERAND_INPUT, desc);
     if (!o)
         return NULL;
-    o->is_picture = desc->rank == 4;
+    o->usual = b->ir->layout;
     if (!tdl_operand_set_name(o, name))
         return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
     b->ir->inputs[b->ir->input_count++] = o;
@@ -183,8 +198,8 @@ struct tdl_operand *tdl_builder_constant(struct tdl_builder *b,
     /* Equal bytes in equal shapes are one constant. */
     struct {
         uint64_t data;
-        uint32_t dtype, rank, layout, unused, shape[TDL_MAX_RANK];
-    } key = {(uintptr_t)data, desc->dtype, desc->rank, desc->layout, 0, {0}};
+        uint32_t dtype, rank, shape[TDL_MAX_RANK];
+    } key = {(uintptr_t)data, desc->dtype, desc->rank, {0}};
     for (uint32_t i = 0; i < desc->rank && i < TDL_MAX_RANK; i++)
         key.shape[i] = desc->shape[i];
     const uint64_t *found = tdl_map_find(&b->constants, &key, sizeof(key));
@@ -205,18 +220,16 @@ struct tdl_operand *tdl_builder_constant(struct tdl_builder *b,
 
 /* -------------------------------------------------------------- operators */
 
-static bool is_picture(const struct tdl_node *n)
-{
-    bool picture = n->op->storage == TDL_STORAGE_PACKED;
-    if (n->op->renames || (n->op->relabels && !n->op->can_pack(n)))
-        return false; /* dimensions have come to other places */
-    for (uint32_t i = 0; i < n->input_count && !picture; i++)
-        picture = n->inputs[i] && n->inputs[i]->is_picture;
-    return picture && n->output->desc.rank == 4;
-}
-
 struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl_op *op,
                                          const union tdl_attr *attr,
+                                         struct tdl_operand *const *inputs, uint32_t count,
+                                         uint32_t required)
+{
+    return tdl_builder_add_told(b, op, TDL_LAYOUT_DEFAULT, attr, inputs, count, required);
+}
+
+struct tdl_operand *tdl_builder_add_told(struct tdl_builder *b, const struct tdl_op *op,
+                                         enum tdl_layout layout, const union tdl_attr *attr,
                                          struct tdl_operand *const *inputs, uint32_t count,
                                          uint32_t required)
 {
@@ -236,6 +249,7 @@ struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl
     if (!n)
         return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
     n->attr = *attr;
+    n->layout = layout;
     n->input_count = count;
     memcpy(n->inputs, inputs, count * sizeof(*inputs));
     snprintf(n->label, sizeof(n->label), "%s", *b->label ? b->label : op->name);
@@ -252,8 +266,18 @@ struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl
                    : tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
     }
     n->output->producer = n;
-    n->output->is_picture = is_picture(n);
     return n->output;
+}
+
+enum tdl_layout tdl_builder_layout(struct tdl_builder *b, const struct tdl_op *op,
+                                   uint64_t input_layout)
+{
+    if (input_layout > TDL_LAYOUT_NHWC)
+        tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "%s: there is no input layout %llu",
+                         op->name, (unsigned long long)input_layout);
+    else if (input_layout)
+        return (enum tdl_layout)input_layout;
+    return b ? b->ir->layout : TDL_LAYOUT_NCHW;
 }
 
 bool tdl_builder_known(struct tdl_builder *b, const struct tdl_op *op, const char *what,

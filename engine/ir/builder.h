@@ -45,6 +45,15 @@ struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl
                                          const union tdl_attr *attr,
                                          struct tdl_operand *const *inputs, uint32_t count,
                                          uint32_t required);
+/* The same, of an operator that has channels, as this layout has them. */
+struct tdl_operand *tdl_builder_add_told(struct tdl_builder *b, const struct tdl_op *op,
+                                         enum tdl_layout layout, const union tdl_attr *attr,
+                                         struct tdl_operand *const *inputs, uint32_t count,
+                                         uint32_t required);
+/* What an operator's `input_layout` says, or the builder for it; an error for a number that
+ * there is not. */
+enum tdl_layout tdl_builder_layout(struct tdl_builder *b, const struct tdl_op *op,
+                                   uint64_t input_layout);
 /* False, with an error, if `value` is past the last of its enum. */
 bool tdl_builder_known(struct tdl_builder *b, const struct tdl_op *op, const char *what,
                        unsigned value, unsigned last);

@@ -20,14 +20,15 @@
 /* Bytes that the reference reads and writes. */
 uint64_t tdl_node_work(const struct tdl_node *n)
 {
+    struct tdl_told copy;
     if (n->op->work)
-        return n->op->work(n);
+        return n->op->work(tdl_node_told(n, &copy));
     const uint64_t out = tdl_tensor_params_size(&n->output->desc);
     uint64_t in = 0;
     for (uint32_t i = 0; i < n->input_count; i++)
         if (n->inputs[i])
             in += tdl_tensor_params_size(&n->inputs[i]->desc);
-    return TDL_MAX(in + out, n->op->macs ? n->op->macs(n) * sizeof(float) : 0);
+    return TDL_MAX(in + out, tdl_node_macs(n) * sizeof(float));
 }
 
 bool tdl_node_can_fold(const struct tdl_node *n)
@@ -75,7 +76,8 @@ enum tdl_result tdl_node_fold(struct tdl_ir *ir, struct tdl_node *n)
         }
     }
     if (ok) {
-        n->op->reference_linear(n, inputs, data);
+        struct tdl_told copy;
+        n->op->reference_linear(tdl_node_told(n, &copy), inputs, data);
         tdl_node_make_constant(n, data);
     }
     for (uint32_t i = 0; i < n->input_count; i++)

@@ -99,18 +99,6 @@ struct tdl_node *tdl_ir_add_node(struct tdl_ir *ir, const struct tdl_op *op)
     return n;
 }
 
-void tdl_node_resolve(struct tdl_node *n)
-{
-    if (n->op->resolve)
-        n->op->resolve(n);
-}
-
-enum tdl_result tdl_node_infer(struct tdl_node *n, struct tdl_tensor_params *out)
-{
-    tdl_node_resolve(n);
-    return n->op->infer(n, out);
-}
-
 struct tdl_node *tdl_ir_insert_after(struct tdl_ir *ir, const struct tdl_node *before,
                                      const struct tdl_op *op)
 {
@@ -147,6 +135,8 @@ struct tdl_ir *tdl_ir_clone(const struct tdl_ir *ir)
         if (!o || (*from->name && !tdl_operand_set_name(o, from->name)))
             goto fail;
         o->is_output = from->is_output;
+        o->layout = from->layout;
+        o->usual = from->usual;
         o->data = from->expanded ? NULL : from->data;
         o->compact = from->compact;
     }

@@ -2,8 +2,9 @@
 /*
  * The graph between builder and plan: operands (values) and nodes (operators)
  * in topological order. Nothing here, nor in the passes up to fuse, knows of
- * Vulkan. Shapes are read through tdl_tensor_params_dims(), so NHWC and NCHW
- * are the same to every pass.
+ * Vulkan. Shapes are read through tdl_operand_dims(), so NHWC and NCHW
+ * are the same to every pass. Before the pass labels only operators know where channels are
+ * (struct tdl_told).
  */
 #ifndef TDL_IR_H
 #define TDL_IR_H
@@ -64,10 +65,10 @@ struct tdl_operand {
     const struct tdl_compact *compact;
     void *expanded;
     uint32_t readers; /* slots that tdl_node_shrink() was not told of yet */
-    /* Of the builder: rank 4, and what its layout calls channels are some, as an operator on
-     * channels or the caller said so; behind a reshape that is a guess. */
-    bool is_picture;
-    struct tdl_operand *relabelled; /* the same elements under the other layout, or NULL */
+    /* Of rank 4: where it has its channels, since the pass labels; 0 before. */
+    enum tdl_layout layout;
+    /* Of inputs: the builder's layout when they were added, for what no operator says. */
+    enum tdl_layout usual;
     struct tdl_node *producer;
     struct tdl_use *uses; /* while the IR is indexed: see tdl_ir_index() */
 
@@ -216,8 +217,6 @@ union tdl_attr {
     } cast;
     struct {
         uint32_t rank, size[TDL_MAX_RANK];
-        bool relabels; /* reshape: the output has this layout, not the input's */
-        enum tdl_layout layout;
     } shape; /* for reshape and expand */
     struct {
         float a, b;         /* for functions that have them */
@@ -285,6 +284,9 @@ struct tdl_node {
     struct tdl_operand *means;
     struct tdl_chain chain;
     struct tdl_window window;
+    /* Where an operator on channels was told that it has them, until the pass labels has
+     * said so of its operands; else 0. */
+    enum tdl_layout layout;
     enum tdl_storage storage; /* PACKED or LINEAR, set by layout */
     bool wide;                /* the packs that the node reads and writes are wide */
     char label[96];
@@ -296,7 +298,8 @@ struct tdl_ir {
     uint32_t operand_count, operand_capacity;
     struct tdl_node **nodes;
     uint32_t node_count, node_capacity;
-    uint32_t labels; /* given by tdl_builder_set_label(): a file's operators */
+    uint32_t labels;        /* given by tdl_builder_set_label(): a file's operators */
+    enum tdl_layout layout; /* of values of which no operator says one */
     struct tdl_operand *inputs[TDL_MAX_INPUTS], *outputs[TDL_MAX_OUTPUTS];
     uint32_t input_count, output_count;
     void **owned; /* memory of constants that passes made */
@@ -335,9 +338,6 @@ struct tdl_op {
     /* For an EITHER: can this node work in packs? NULL: it can. */
     bool (*can_pack)(const struct tdl_node *node);
     bool relabels; /* in packs, too, its output may have another layout than its inputs */
-    /* For an EITHER: the result depends on where its input has channels. That of PACKED
-     * ones does. */
-    bool on_channels;
     /* For a LINEAR one: can it read this input in packs, too? NULL: no. operand->storage
      * then tells lower(). */
     bool (*reads_packs)(const struct tdl_node *node, uint32_t slot);
@@ -409,10 +409,6 @@ struct tdl_node *tdl_ir_add_node(struct tdl_ir *ir, const struct tdl_op *op);
  * node runs earlier. */
 struct tdl_node *tdl_ir_insert_after(struct tdl_ir *ir, const struct tdl_node *before,
                                      const struct tdl_op *op);
-/* Settle the node's window where its options or its inputs' shapes have changed; and infer its
- * output then. */
-void tdl_node_resolve(struct tdl_node *node);
-enum tdl_result tdl_node_infer(struct tdl_node *node, struct tdl_tensor_params *out);
 /* Memory for a constant that a pass makes; freed with the IR. */
 void *tdl_ir_alloc(struct tdl_ir *ir, size_t size);
 /* Constants that passes make stay in proportion to those that were given, however often a
@@ -471,8 +467,23 @@ const char *tdl_operand_text(const struct tdl_operand *operand);
 
 static inline struct tdl_dims tdl_operand_dims(const struct tdl_operand *operand)
 {
-    return tdl_tensor_params_dims(&operand->desc);
+    return tdl_dims_in(&operand->desc, operand->layout);
 }
+
+/* A node as its operator's functions want it, whose operands have layouts: the node itself,
+ * or a copy of one that was told its layout, and of its operands. */
+struct tdl_told {
+    struct tdl_node node;
+    struct tdl_operand operands[TDL_MAX_NODE_INPUTS + 1];
+};
+const struct tdl_node *tdl_node_told(const struct tdl_node *node, struct tdl_told *copy);
+/* The operator's functions, of nodes that may have been told. Settle the node's window where
+ * its options or its inputs' shapes have changed; and infer its output then. */
+void tdl_node_resolve(struct tdl_node *node);
+enum tdl_result tdl_node_infer(struct tdl_node *node, struct tdl_tensor_params *out);
+uint64_t tdl_node_macs(const struct tdl_node *node);
+bool tdl_node_resize(struct tdl_node *node);
+bool tdl_node_stack(struct tdl_node *node, uint32_t stacked);
 
 /* Elements of a value. */
 static inline size_t tdl_operand_count(const struct tdl_operand *operand)

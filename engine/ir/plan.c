@@ -117,7 +117,7 @@ static void fill_packs(const struct tdl_operand *o, enum tdl_dtype storage, void
 {
     const struct tdl_dims d = tdl_operand_dims(o);
     const uint64_t pixels = (uint64_t)d.h * d.w;
-    const bool nchw = o->desc.layout == TDL_LAYOUT_NCHW;
+    const bool nchw = o->layout == TDL_LAYOUT_NCHW;
     for (uint64_t i = 0; i < d.n; i++)
         for (uint64_t c = 0; c < d.c; c++)
             for (uint64_t p = 0; p < pixels; p++) {
@@ -153,7 +153,7 @@ static void bind_constant(struct tdl_plan_step *s, uint32_t binding, struct tdl_
         .layout = TDL_WEIGHTS_LAYOUT(bind_constant),
         .params = {(uint32_t)data, (uint32_t)(data >> 32), (uint32_t)size, (uint32_t)(size >> 32)}};
     if (packed) {
-        const uint32_t shape[] = {1, o->desc.layout, d.n, d.c, d.h, d.w};
+        const uint32_t shape[] = {1, o->layout, d.n, d.c, d.h, d.w};
         memcpy(key.params + 4, shape, sizeof(shape));
     }
     o->size = TDL_ALIGN(size, 16);

@@ -10,10 +10,10 @@
 #include <string.h>
 
 /* Element of the row-major value that is element `i` in NHWC order. */
-static size_t nhwc_index(const struct tdl_tensor_params *desc, size_t i)
+static size_t nhwc_index(const struct tdl_operand *o, size_t i)
 {
-    const struct tdl_dims d = tdl_tensor_params_dims(desc);
-    if (desc->rank != 4 || desc->layout != TDL_LAYOUT_NCHW)
+    const struct tdl_dims d = tdl_operand_dims(o);
+    if (o->desc.rank != 4 || o->layout != TDL_LAYOUT_NCHW)
         return i;
     size_t c = i % d.c, pixel = i / d.c % ((size_t)d.h * d.w), n = i / ((size_t)d.h * d.w * d.c);
     return (n * d.c + c) * d.h * d.w + pixel;
@@ -24,7 +24,7 @@ static float *to_nhwc(const struct tdl_operand *o, const void *value)
     size_t count = tdl_operand_count(o);
     float *nhwc = calloc(count, sizeof(*nhwc));
     for (size_t i = 0; nhwc && i < count; i++) {
-        size_t at = nhwc_index(&o->desc, i);
+        size_t at = nhwc_index(o, i);
         nhwc[i] = o->desc.dtype == TDL_FLOAT16 ? tdl_half_to_float(((const uint16_t *)value)[at])
                                                : ((const float *)value)[at];
     }
@@ -34,7 +34,7 @@ static float *to_nhwc(const struct tdl_operand *o, const void *value)
 static void from_nhwc(const struct tdl_operand *o, const float *nhwc, void *value)
 {
     for (size_t i = 0, count = tdl_operand_count(o); i < count; i++) {
-        size_t at = nhwc_index(&o->desc, i);
+        size_t at = nhwc_index(o, i);
         if (o->desc.dtype == TDL_FLOAT16)
             ((uint16_t *)value)[at] = tdl_float_to_half(nhwc[i]);
         else
@@ -60,9 +60,11 @@ static enum tdl_result run_packed(const struct tdl_node *n, void *const *values)
     return ok ? TDL_OK : tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the reference");
 }
 
-static enum tdl_result run_node(const struct tdl_node *n, void *const *values)
+static enum tdl_result run_node(const struct tdl_node *node, void *const *values)
 {
     const void *inputs[TDL_MAX_NODE_INPUTS] = {0};
+    struct tdl_told copy;
+    const struct tdl_node *n = tdl_node_told(node, &copy);
     if (n->op->reference)
         return run_packed(n, values);
     if (!n->op->reference_linear)

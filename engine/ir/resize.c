@@ -87,7 +87,7 @@ static enum tdl_result infer(struct tdl_node *n, struct kept *k)
         changed |= n->inputs[i] && k->changed[n->inputs[i]->id];
     if (!changed)
         return TDL_OK;
-    if (!n->op->resize || !n->op->resize(n))
+    if (!tdl_node_resize(n))
         return fail_fixed(n, k);
     TRY(tdl_node_infer(n, &desc));
     TRY(tdl_tensor_params_check(&desc));
@@ -206,7 +206,7 @@ static enum tdl_result stack_node(struct tdl_node *n, struct kept *k)
         }
     if (!stacked)
         return TDL_OK;
-    if (!n->op->stack || !n->op->stack(n, stacked))
+    if (!tdl_node_stack(n, stacked))
         return fail_apart(n);
     TRY(tdl_node_infer(n, &desc));
     TRY(tdl_tensor_params_check(&desc));

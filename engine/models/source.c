@@ -32,7 +32,7 @@ static bool stands_for(const struct tdl_tensor_params *own, const struct tdl_ten
     const bool types =
         own->dtype == desc->dtype || (own->dtype == TDL_FLOAT32 && desc->dtype == TDL_FLOAT16);
 
-    return types && own->rank == desc->rank && (own->rank != 4 || own->layout == desc->layout) &&
+    return types && own->rank == desc->rank &&
            !memcmp(own->shape, desc->shape, own->rank * sizeof(own->shape[0]));
 }
 
@@ -50,8 +50,7 @@ struct tdl_operand *tdl_model_input(struct tdl_builder *builder,
     if (stands_for(tdl_operand_get_desc(own), desc))
         return own;
     tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT,
-                     "what is given for the input '%.400s' has another shape, layout or type",
-                     name);
+                     "what is given for the input '%.400s' has another shape or type", name);
     return NULL;
 }
 

@@ -20,7 +20,6 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
         out->shape[p->axis] = 1;
         return TDL_OK;
     }
-    out->layout = TDL_LAYOUT_NHWC; /* lower ranks have but one */
     out->rank--;
     for (uint32_t i = p->axis; i < out->rank; i++)
         out->shape[i] = out->shape[i + 1];
@@ -48,8 +47,8 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
 
 static bool over_channels(const struct tdl_node *n, uint32_t slot)
 {
-    const struct tdl_tensor_params *in = &n->inputs[slot]->desc;
-    return in->rank == 4 && tdl_pack_axis(in->layout, n->attr.arg.axis) == TDL_PACK_C;
+    const struct tdl_operand *in = n->inputs[slot];
+    return in->desc.rank == 4 && tdl_pack_axis(in->layout, n->attr.arg.axis) == TDL_PACK_C;
 }
 
 static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)

@@ -80,7 +80,8 @@ struct tdl_operand *tdl_builder_batch_normalization(
     if (params)
         p = *params;
     union tdl_attr attr = {.norm = {.epsilon = p.epsilon, .activation = p.activation}};
-    input = tdl_input_as_told(b, &tdl_op_batch_normalization, input, p.input_layout);
+    const enum tdl_layout layout =
+        tdl_builder_layout(b, &tdl_op_batch_normalization, p.input_layout);
     struct tdl_operand *inputs[] = {input, p.scale, p.bias, mean, variance};
     if (!tdl_norm_known(b, &tdl_op_batch_normalization, p.epsilon, p.activation))
         return NULL;
@@ -88,9 +89,10 @@ struct tdl_operand *tdl_builder_batch_normalization(
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                 "batchNormalization: the mean or the variance is missing");
     if (tdl_norm_is_dynamic(b, input, inputs, TDL_COUNT(inputs)))
-        return tdl_norm_compose(b, &tdl_op_batch_normalization, inputs, TDL_COUNT(inputs), &attr);
+        return tdl_norm_compose(b, &tdl_op_batch_normalization, layout, inputs, TDL_COUNT(inputs),
+                                &attr);
     for (uint32_t i = TDL_NORM_SCALE; i <= TDL_NORM_VARIANCE; i++)
         inputs[i] = tdl_parameter(b, inputs[i]);
-    return tdl_builder_add_node(b, &tdl_op_batch_normalization, &attr, inputs, TDL_COUNT(inputs),
-                                1);
+    return tdl_builder_add_told(b, &tdl_op_batch_normalization, layout, &attr, inputs,
+                                TDL_COUNT(inputs), 1);
 }

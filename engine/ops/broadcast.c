@@ -14,10 +14,7 @@ static uint32_t from_last(const struct tdl_tensor_params *p, uint32_t i)
 bool tdl_broadcast_shapes(const struct tdl_tensor_params *a, const struct tdl_tensor_params *b,
                           struct tdl_tensor_params *out)
 {
-    if (a->rank == 4 && b->rank == 4 && a->layout != b->layout)
-        return false;
     struct tdl_tensor_params p = {.dtype = a->dtype, .rank = TDL_MAX(a->rank, b->rank)};
-    p.layout = a->rank >= b->rank ? a->layout : b->layout;
     for (uint32_t i = 0; i < p.rank; i++) {
         uint32_t x = from_last(a, i), y = from_last(b, i);
         if (x != y && x != 1 && y != 1)

@@ -30,26 +30,10 @@ const char *tdl_activation_name(enum tdl_activation activation)
     return (unsigned)activation < TDL_COUNT(names) ? names[activation] : "unknown";
 }
 
-bool tdl_layouts_clash(const struct tdl_operand *a, const struct tdl_operand *b)
-{
-    return a->desc.rank == 4 && b->desc.rank == 4 && a->desc.layout != b->desc.layout;
-}
-
-enum tdl_result tdl_fail_layouts(const char *what, const struct tdl_operand *a,
-                                 const struct tdl_operand *b)
-{
-    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                    "%s: %s is %s and %s is %s; bring them to one layout with "
-                    "tdl_builder_transpose() and tdl_builder_relabel()",
-                    what, tdl_operand_text(a), tdl_layout_name(a->desc.layout), tdl_operand_text(b),
-                    tdl_layout_name(b->desc.layout));
-}
-
 struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct tdl_dims d)
 {
     struct tdl_tensor_params p = {.dtype = like->desc.dtype, .rank = 4};
-    p.layout = like->desc.rank == 4 ? like->desc.layout : TDL_LAYOUT_NHWC;
-    bool nchw = p.layout == TDL_LAYOUT_NCHW;
+    bool nchw = like->desc.rank == 4 && like->layout == TDL_LAYOUT_NCHW;
     p.shape[0] = d.n;
     p.shape[1] = nchw ? d.c : d.h;
     p.shape[2] = nchw ? d.h : d.w;
@@ -84,12 +68,12 @@ bool tdl_becomes_known(struct tdl_builder *b, struct tdl_operand *operand)
 }
 
 struct tdl_operand *tdl_by_channel(struct tdl_builder *b, struct tdl_operand *values,
-                                   const struct tdl_operand *x)
+                                   enum tdl_dtype dtype, enum tdl_layout layout)
 {
     const uint32_t shape[] = {values->desc.shape[0], 1, 1};
-    if (values->desc.dtype != x->desc.dtype)
-        values = tdl_builder_cast(b, values, x->desc.dtype);
-    return tdl_builder_reshape(b, values, x->desc.layout == TDL_LAYOUT_NCHW ? 3 : 1, shape);
+    if (values->desc.dtype != dtype)
+        values = tdl_builder_cast(b, values, dtype);
+    return tdl_builder_reshape(b, values, layout == TDL_LAYOUT_NCHW ? 3 : 1, shape);
 }
 
 uint64_t tdl_output_work(const struct tdl_node *n)

@@ -10,8 +10,6 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     *out = n->inputs[0]->desc;
     for (uint32_t i = 1; i < n->input_count && axis < out->rank; i++) {
         const struct tdl_tensor_params *p = &n->inputs[i]->desc;
-        if (tdl_layouts_clash(n->inputs[0], n->inputs[i]))
-            return tdl_fail_layouts("concat", n->inputs[0], n->inputs[i]);
         bool fits = p->dtype == out->dtype && p->rank == out->rank;
         for (uint32_t d = 0; fits && d < p->rank; d++)
             fits = d == axis || p->shape[d] == out->shape[d];
@@ -102,7 +100,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         lower_linear(plan, n);
         return plan->status;
     }
-    const uint32_t axis = tdl_pack_axis(n->output->desc.layout, n->attr.concat.axis);
+    const uint32_t axis = tdl_pack_axis(n->output->layout, n->attr.concat.axis);
     bool aligned = true;
     for (uint32_t i = 0; i + 1 < n->input_count; i++)
         aligned &= axis != 1 || tdl_operand_dims(n->inputs[i]).c % 4 == 0;
@@ -155,12 +153,8 @@ struct tdl_operand *tdl_builder_concat(struct tdl_builder *b, struct tdl_operand
         return NULL;
     if (!inputs || !count)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "concat: there are no inputs");
-    if (count <= TDL_MAX_CONCAT) {
-        struct tdl_operand *alike[TDL_MAX_CONCAT];
-        memcpy(alike, inputs, count * sizeof(*inputs));
-        tdl_agree_on_layout(b, alike, count);
-        return tdl_builder_add_node(b, &tdl_op_concat, &attr, alike, count, count);
-    }
+    if (count <= TDL_MAX_CONCAT)
+        return tdl_builder_add_node(b, &tdl_op_concat, &attr, inputs, count, count);
     uint32_t groups = TDL_DIV_UP(count, TDL_MAX_CONCAT);
     struct tdl_operand **parts = calloc(groups, sizeof(struct tdl_operand *)), *result;
     if (!parts)

@@ -28,12 +28,6 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "conv2d: input %s and filter %s must have rank 4, the filter as ohwi",
                         tdl_operand_text(x), tdl_operand_text(f));
-    if (f->desc.layout != TDL_LAYOUT_NHWC)
-        return tdl_fail(
-            TDL_ERROR_INVALID_ARGUMENT,
-            "conv2d: the description of filter %s says layout %s; leave that 0, and say "
-            "the filter's order in filter_layout",
-            tdl_operand_text(f), tdl_layout_name(f->desc.layout));
     struct tdl_dims d = tdl_operand_dims(x), k = tdl_operand_dims(f);
     uint32_t groups = n->attr.conv.p.groups;
     if (d.c % groups || k.n % groups || k.c != d.c / groups)
@@ -263,7 +257,7 @@ static bool is_dynamic(struct tdl_builder *b, const struct tdl_operand *x,
 {
     return x && filter && tdl_builder_status(b) == TDL_OK && x->ir == b->ir &&
            filter->ir == b->ir && x->desc.rank == 4 && filter->desc.rank == 4 &&
-           x->desc.layout != TDL_LAYOUT_NC4HW4 && !tdl_becomes_known(b, filter);
+           !tdl_becomes_known(b, filter);
 }
 
 struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand *input,
@@ -279,8 +273,8 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
         !tdl_builder_fits_window(b, &tdl_op_conv2d, "stride", p->stride, 2) ||
         !tdl_builder_fits_window(b, &tdl_op_conv2d, "dilation", p->dilation, 2))
         return NULL;
-    input = tdl_input_as_told(b, &tdl_op_conv2d, input, p->input_layout);
-    p->input_layout = TDL_INPUT_AS_IT_IS;
+    const enum tdl_layout layout = tdl_builder_layout(b, &tdl_op_conv2d, p->input_layout);
+    p->input_layout = layout;
     p->groups = tdl_or_one(p->groups);
     if (is_dynamic(b, input, filter))
         return tdl_conv2d_dynamic(b, input, filter, p);
@@ -288,11 +282,13 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
         const struct tdl_conv2d_params all = *p;
         p->bias = NULL;
         p->activation = TDL_ACTIVATION_NONE;
-        return tdl_add_bias(b, tdl_builder_conv2d(b, input, filter, p), all.bias, all.activation);
+        return tdl_add_bias(b, tdl_builder_conv2d(b, input, filter, p), layout, all.bias,
+                            all.activation);
     }
-    filter = tdl_relabelled(b, order_filter(b, filter, p->filter_layout), TDL_LAYOUT_NHWC);
+    filter = order_filter(b, filter, p->filter_layout);
+    p->input_layout = TDL_LAYOUT_DEFAULT;
     p->filter_layout = TDL_FILTER_OHWI;
     struct tdl_operand *inputs[] = {input, tdl_parameter(b, filter), tdl_parameter(b, p->bias)};
     p->bias = NULL;
-    return tdl_builder_add_node(b, &tdl_op_conv2d, &attr, inputs, TDL_COUNT(inputs), 2);
+    return tdl_builder_add_told(b, &tdl_op_conv2d, layout, &attr, inputs, TDL_COUNT(inputs), 2);
 }

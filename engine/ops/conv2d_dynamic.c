@@ -47,28 +47,33 @@ static struct tdl_operand *turn(struct tdl_builder *b, struct tdl_operand *filte
     return tdl_builder_transpose(b, filter, permutations[layout]);
 }
 
-struct tdl_operand *tdl_to_layout(struct tdl_builder *b, struct tdl_operand *x,
-                                  enum tdl_layout layout)
+struct tdl_operand *tdl_to_nhwc(struct tdl_builder *b, struct tdl_operand *x, enum tdl_layout from)
 {
-    static const uint32_t to_nhwc[] = {0, 2, 3, 1}, to_nchw[] = {0, 3, 1, 2};
-    if (!x || x->desc.layout == layout)
-        return x;
-    return tdl_builder_transpose(b, x, layout == TDL_LAYOUT_NCHW ? to_nchw : to_nhwc);
+    static const uint32_t to_nhwc[] = {0, 2, 3, 1};
+    return from == TDL_LAYOUT_NCHW ? tdl_builder_transpose(b, x, to_nhwc) : x;
+}
+
+struct tdl_operand *tdl_from_nhwc(struct tdl_builder *b, struct tdl_operand *x, enum tdl_layout to)
+{
+    static const uint32_t to_nchw[] = {0, 3, 1, 2};
+    return to == TDL_LAYOUT_NCHW ? tdl_builder_transpose(b, x, to_nchw) : x;
 }
 
 struct tdl_operand *tdl_add_bias(struct tdl_builder *b, struct tdl_operand *x,
-                                 struct tdl_operand *bias, enum tdl_activation activation)
+                                 enum tdl_layout layout, struct tdl_operand *bias,
+                                 enum tdl_activation activation)
 {
     if (!x)
         return NULL;
-    if (bias->desc.rank != 1 || bias->desc.shape[0] != tdl_operand_dims(x).c)
+    const uint32_t channels = tdl_dims_in(&x->desc, layout).c;
+    if (bias->desc.rank != 1 || bias->desc.shape[0] != channels)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                 "%s: bias %s does not fit %u output channels", x->producer->label,
-                                tdl_operand_text(bias), tdl_operand_dims(x).c);
+                                tdl_operand_text(bias), channels);
     if (!tdl_is_float(bias->desc.dtype))
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "%s: bias %s is no real number",
                                 x->producer->label, tdl_operand_text(bias));
-    x = tdl_builder_add(b, x, tdl_by_channel(b, bias, x));
+    x = tdl_builder_add(b, x, tdl_by_channel(b, bias, x->desc.dtype, layout));
     return tdl_builder_activation(b, x, activation);
 }
 
@@ -76,9 +81,9 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *b, struct tdl_operand
                                        struct tdl_operand *filter,
                                        const struct tdl_conv2d_params *p)
 {
-    const enum tdl_layout layout = x->desc.layout;
+    const enum tdl_layout layout = (enum tdl_layout)p->input_layout;
     const struct tdl_operand *given = x; /* messages have the caller's order of dimensions */
-    x = tdl_to_layout(b, x, TDL_LAYOUT_NHWC);
+    x = tdl_to_nhwc(b, x, layout);
     filter = turn(b, filter, p->filter_layout);
     if (!x || !filter)
         return NULL;
@@ -105,6 +110,7 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *b, struct tdl_operand
         .dilation = {p->dilation[0], p->dilation[1]},
         .pad = {p->pad[0], p->pad[1], p->pad[2], p->pad[3]},
         .padding = p->padding,
+        .input_layout = TDL_LAYOUT_NHWC,
     };
     struct tdl_operand *columns = tdl_builder_im2col(b, x, &window), *y;
     if (!columns)
@@ -116,6 +122,5 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *b, struct tdl_operand
     if (p->bias)
         y = tdl_builder_add(b, y, p->bias);
     y = tdl_builder_reshape(b, y, 4, (const uint32_t[]){out[0], out[1], out[2], k[0]});
-    y = tdl_relabelled(b, y, TDL_LAYOUT_NHWC);
-    return tdl_to_layout(b, tdl_builder_activation(b, y, p->activation), layout);
+    return tdl_from_nhwc(b, tdl_builder_activation(b, y, p->activation), layout);
 }

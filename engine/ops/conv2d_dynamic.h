@@ -5,7 +5,8 @@
 #include "ir/builder.h"
 #include "ops.h"
 
-/* conv2d by a filter that is no constant, of rank 4 as the input. NULL once the builder has
+/* conv2d by a filter that is no constant, of rank 4 as the input, whose layout the params
+ * say. NULL once the builder has
  * failed. */
 struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *builder, struct tdl_operand *x,
                                        struct tdl_operand *filter,
@@ -16,12 +17,15 @@ struct tdl_operand *tdl_conv_transpose2d_dynamic(struct tdl_builder *builder, st
                                                  struct tdl_operand *filter,
                                                  const struct tdl_conv_transpose2d_params *params,
                                                  const struct tdl_window *window);
-/* x in that layout: the same picture. */
-struct tdl_operand *tdl_to_layout(struct tdl_builder *builder, struct tdl_operand *x,
-                                  enum tdl_layout layout);
+/* x, of that layout, as NHWC, and back: the same picture. */
+struct tdl_operand *tdl_to_nhwc(struct tdl_builder *builder, struct tdl_operand *x,
+                                enum tdl_layout from);
+struct tdl_operand *tdl_from_nhwc(struct tdl_builder *builder, struct tdl_operand *x,
+                                  enum tdl_layout to);
 /* The result of a convolution without bias and activation, with a bias that is no
  * constant. */
 struct tdl_operand *tdl_add_bias(struct tdl_builder *builder, struct tdl_operand *x,
-                                 struct tdl_operand *bias, enum tdl_activation activation);
+                                 enum tdl_layout layout, struct tdl_operand *bias,
+                                 enum tdl_activation activation);
 
 #endif

@@ -47,11 +47,6 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     const struct tdl_operand *x = n->inputs[TDL_CONV_INPUT], *f = n->inputs[TDL_CONV_FILTER];
     const struct tdl_operand *bias = n->inputs[TDL_CONV_BIAS];
     const uint32_t groups = n->attr.conv_transpose.groups;
-    if (f->desc.rank == 4 && f->desc.layout != TDL_LAYOUT_NHWC)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "convTranspose2d: the description of filter %s says layout %s; leave that "
-                        "0, and say the filter's order in filter_layout",
-                        tdl_operand_text(f), tdl_layout_name(f->desc.layout));
     if (x->desc.rank != 4 || f->desc.rank != 4)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "convTranspose2d: input %s and filter %s must have rank 4",
@@ -409,8 +404,8 @@ static bool is_dynamic(struct tdl_builder *b, const struct tdl_operand *x,
                        struct tdl_operand *filter, const struct tdl_operand *bias)
 {
     return x && filter && tdl_builder_status(b) == TDL_OK && x->ir == b->ir &&
-           (!bias || bias->ir == b->ir) && x->desc.layout != TDL_LAYOUT_NC4HW4 &&
-           tdl_is_float(x->desc.dtype) && !tdl_becomes_known(b, filter);
+           (!bias || bias->ir == b->ir) && tdl_is_float(x->desc.dtype) &&
+           !tdl_becomes_known(b, filter);
 }
 
 /* By a filter that is no constant. */
@@ -418,8 +413,11 @@ static struct tdl_operand *compose(struct tdl_builder *b, const union tdl_attr *
                                    struct tdl_operand *x, struct tdl_operand *filter,
                                    struct tdl_operand *bias)
 {
-    struct tdl_node n = {.op = &tdl_op_conv_transpose2d, .attr = *attr, .input_count = 3};
     struct tdl_conv_transpose2d_params p = attr->conv_transpose;
+    struct tdl_node n = {.op = &tdl_op_conv_transpose2d,
+                         .attr = *attr,
+                         .layout = (enum tdl_layout)p.input_layout,
+                         .input_count = 3};
     struct tdl_tensor_params desc;
     n.inputs[TDL_CONV_INPUT] = x;
     n.inputs[TDL_CONV_FILTER] = filter;
@@ -445,16 +443,18 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
         !tdl_builder_fits_window(b, &tdl_op_conv_transpose2d, "stride", p->stride, 2) ||
         !tdl_builder_fits_window(b, &tdl_op_conv_transpose2d, "dilation", p->dilation, 2))
         return NULL;
-    input = tdl_input_as_told(b, &tdl_op_conv_transpose2d, input, p->input_layout);
-    p->input_layout = TDL_INPUT_AS_IT_IS;
-    filter = tdl_relabelled(b, filter, TDL_LAYOUT_NHWC);
+    const enum tdl_layout layout = tdl_builder_layout(b, &tdl_op_conv_transpose2d, p->input_layout);
+    p->input_layout = layout;
     if (is_dynamic(b, input, filter, bias))
         return compose(b, &attr, input, filter, bias);
     if (!tdl_becomes_known(b, bias)) {
         const enum tdl_activation activation = p->activation;
         p->activation = TDL_ACTIVATION_NONE;
-        return tdl_add_bias(b, tdl_builder_conv_transpose2d(b, input, filter, p), bias, activation);
+        return tdl_add_bias(b, tdl_builder_conv_transpose2d(b, input, filter, p), layout, bias,
+                            activation);
     }
+    p->input_layout = TDL_LAYOUT_DEFAULT;
     struct tdl_operand *inputs[] = {input, tdl_parameter(b, filter), tdl_parameter(b, bias)};
-    return tdl_builder_add_node(b, &tdl_op_conv_transpose2d, &attr, inputs, TDL_COUNT(inputs), 2);
+    return tdl_builder_add_told(b, &tdl_op_conv_transpose2d, layout, &attr, inputs,
+                                TDL_COUNT(inputs), 2);
 }

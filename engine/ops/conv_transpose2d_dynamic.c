@@ -46,9 +46,11 @@ O tdl_conv_transpose2d_dynamic(struct tdl_builder *b, O x, O filter,
                                const struct tdl_conv_transpose2d_params *p,
                                const struct tdl_window *w)
 {
-    const enum tdl_layout layout = x->desc.layout;
-    struct tdl_conv2d_params inner = {
-        .groups = p->groups, .bias = p->bias, .activation = p->activation};
+    const enum tdl_layout layout = (enum tdl_layout)p->input_layout;
+    struct tdl_conv2d_params inner = {.groups = p->groups,
+                                      .bias = p->bias,
+                                      .activation = p->activation,
+                                      .input_layout = TDL_LAYOUT_NHWC};
     struct border border[2];
     if (x->desc.dtype != filter->desc.dtype)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
@@ -56,7 +58,7 @@ O tdl_conv_transpose2d_dynamic(struct tdl_builder *b, O x, O filter,
                                 "data type; %s with %s",
                                 tdl_operand_text(x), tdl_operand_text(filter));
     const struct tdl_operand *given = x; /* messages have the caller's order of dimensions */
-    x = tdl_to_layout(b, x, TDL_LAYOUT_NHWC);
+    x = tdl_to_nhwc(b, x, layout);
     for (int i = 0; x && i < 2; i++) {
         const int64_t in = (int64_t)x->desc.shape[1 + i] * w->stride[i];
         if (in > INT32_MAX)
@@ -75,5 +77,5 @@ O tdl_conv_transpose2d_dynamic(struct tdl_builder *b, O x, O filter,
     filter = turn(b, filter, inner.groups);
     if (!x || !filter)
         return NULL;
-    return tdl_to_layout(b, tdl_conv2d_dynamic(b, x, filter, &inner), layout);
+    return tdl_from_nhwc(b, tdl_conv2d_dynamic(b, x, filter, &inner), layout);
 }

@@ -31,7 +31,7 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
 static struct tdl_dims strides_of(const struct tdl_operand *o)
 {
     struct tdl_dims d = tdl_operand_dims(o);
-    return o->desc.layout == TDL_LAYOUT_NCHW
+    return o->layout == TDL_LAYOUT_NCHW
                ? (struct tdl_dims){.n = d.c * d.h * d.w, .c = d.h * d.w, .h = d.w, .w = 1}
                : (struct tdl_dims){.n = d.h * d.w * d.c, .h = d.w * d.c, .w = d.c, .c = 1};
 }
@@ -122,8 +122,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 #define BLOCKS(NAME)                                                                               \
     {                                                                                              \
         .name = NAME, .infer = infer, .resize = tdl_resize_freely, .stack = tdl_stack_first,       \
-        .lower = lower, .storage = TDL_STORAGE_EITHER, .on_channels = true,                        \
-        .reference_linear = reference, .renumber = tdl_renumber_freely                             \
+        .lower = lower, .storage = TDL_STORAGE_EITHER, .reference_linear = reference,              \
+        .renumber = tdl_renumber_freely                                                            \
     }
 const struct tdl_op tdl_op_depth_to_space = BLOCKS("depthToSpace");
 const struct tdl_op tdl_op_space_to_depth = BLOCKS("spaceToDepth");
@@ -135,7 +135,8 @@ static struct tdl_operand *add_blocks(struct tdl_builder *b, const struct tdl_op
     const union tdl_attr attr = {.blocks = {block_size, order}};
     if (!tdl_builder_known(b, op, "order", order, TDL_BLOCK_COLUMN_FIRST))
         return NULL;
-    return tdl_builder_add_node(b, op, &attr, &input, 1, 1);
+    return tdl_builder_add_told(b, op, tdl_builder_layout(b, op, TDL_LAYOUT_DEFAULT), &attr, &input,
+                                1, 1);
 }
 
 struct tdl_operand *tdl_builder_depth_to_space(struct tdl_builder *b, struct tdl_operand *input,

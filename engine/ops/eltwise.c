@@ -86,8 +86,6 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s: %s and %s are of two data types: tdl_builder_cast() makes them one",
                         tdl_function_name(f), tdl_operand_text(a), tdl_operand_text(b));
-    if (tdl_layouts_clash(a, b))
-        return tdl_fail_layouts(tdl_function_name(f), a, b);
     if (!tdl_broadcast_shapes(&a->desc, &b->desc, out))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %s and %s do not broadcast",
                         tdl_function_name(f), tdl_operand_text(a), tdl_operand_text(b));

@@ -19,7 +19,6 @@ static struct tdl_operand *add_several(struct tdl_builder *b, enum tdl_function 
                                        struct tdl_operand **inputs, uint32_t count)
 {
     const union tdl_attr attr = {0};
-    tdl_agree_on_layout(b, inputs, count);
     return tdl_builder_add_node(b, &tdl_op_eltwise[f], &attr, inputs, count, count);
 }
 

@@ -25,8 +25,6 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     memcpy(out->shape + axis, indices->shape, indices->rank * sizeof(*out->shape));
     memcpy(out->shape + axis + indices->rank, x->shape + axis + 1,
            (x->rank - axis - 1) * sizeof(*out->shape));
-    if (rank != 4)
-        out->layout = TDL_LAYOUT_NHWC; /* other ranks have but one */
     return TDL_OK;
 }
 

@@ -35,8 +35,6 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     out->rank = rank;
     memcpy(out->shape, indices->shape, last * sizeof(*out->shape));
     memcpy(out->shape + last, x->shape + behind, (x->rank - behind) * sizeof(*out->shape));
-    if (rank != 4)
-        out->layout = TDL_LAYOUT_NHWC; /* other ranks have but one */
     return TDL_OK;
 }
 

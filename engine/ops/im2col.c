@@ -97,7 +97,7 @@ struct tdl_operand *tdl_builder_im2col(struct tdl_builder *b, struct tdl_operand
         !tdl_builder_fits_window(b, &tdl_op_im2col, "stride", params->stride, 2))
         return NULL;
     union tdl_attr attr = {.im2col = *params};
-    input = tdl_input_as_told(b, &tdl_op_im2col, input, params->input_layout);
-    attr.im2col.input_layout = TDL_INPUT_AS_IT_IS;
-    return tdl_builder_add_node(b, &tdl_op_im2col, &attr, &input, 1, 1);
+    const enum tdl_layout layout = tdl_builder_layout(b, &tdl_op_im2col, params->input_layout);
+    attr.im2col.input_layout = TDL_LAYOUT_DEFAULT;
+    return tdl_builder_add_told(b, &tdl_op_im2col, layout, &attr, &input, 1, 1);
 }

@@ -67,20 +67,22 @@ struct tdl_operand *tdl_builder_instance_normalization(
     if (params)
         p = *params;
     union tdl_attr attr = {.norm = {.epsilon = p.epsilon, .activation = p.activation}};
-    input = tdl_input_as_told(b, &tdl_op_instance_normalization, input, p.input_layout);
+    const enum tdl_layout layout =
+        tdl_builder_layout(b, &tdl_op_instance_normalization, p.input_layout);
     struct tdl_operand *inputs[] = {input, p.scale, p.bias};
     const bool dynamic = tdl_norm_is_dynamic(b, input, inputs, TDL_COUNT(inputs));
     if (!tdl_norm_known(b, &tdl_op_instance_normalization, p.epsilon, p.activation))
         return NULL;
     if (dynamic) {
-        struct tdl_instance_normalization_params plain = {.epsilon = p.epsilon};
+        struct tdl_instance_normalization_params plain = {.epsilon = p.epsilon,
+                                                          .input_layout = layout};
         inputs[TDL_NORM_INPUT] = tdl_builder_instance_normalization(b, input, &plain);
-        return inputs[TDL_NORM_INPUT] ? tdl_norm_compose(b, &tdl_op_instance_normalization, inputs,
-                                                         TDL_COUNT(inputs), &attr)
+        return inputs[TDL_NORM_INPUT] ? tdl_norm_compose(b, &tdl_op_instance_normalization, layout,
+                                                         inputs, TDL_COUNT(inputs), &attr)
                                       : NULL;
     }
     for (uint32_t i = TDL_NORM_SCALE; i <= TDL_NORM_BIAS; i++)
         inputs[i] = tdl_parameter(b, inputs[i]);
-    return tdl_builder_add_node(b, &tdl_op_instance_normalization, &attr, inputs, TDL_COUNT(inputs),
-                                1);
+    return tdl_builder_add_told(b, &tdl_op_instance_normalization, layout, &attr, inputs,
+                                TDL_COUNT(inputs), 1);
 }

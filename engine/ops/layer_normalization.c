@@ -19,7 +19,7 @@ static uint32_t image_axes(const struct tdl_node *n)
     uint32_t axes = 0;
     for (uint32_t i = 0; i < 4; i++)
         if (n->attr.norm.axes & 1u << i)
-            axes |= x->desc.layout == TDL_LAYOUT_NCHW ? nchw[i] : nhwc[i];
+            axes |= x->layout == TDL_LAYOUT_NCHW ? nchw[i] : nhwc[i];
     return axes;
 }
 
@@ -76,8 +76,8 @@ static size_t parameter_index(const struct tdl_node *n, uint32_t y, uint32_t x, 
         return c;
     if (axes == (H | W))
         return pixel;
-    return n->inputs[TDL_NORM_INPUT]->desc.layout == TDL_LAYOUT_NCHW ? (size_t)c * d.h * d.w + pixel
-                                                                     : pixel * d.c + c;
+    return n->inputs[TDL_NORM_INPUT]->layout == TDL_LAYOUT_NCHW ? (size_t)c * d.h * d.w + pixel
+                                                                : pixel * d.c + c;
 }
 
 /* The number of an element among those that share its place at the axes, or,

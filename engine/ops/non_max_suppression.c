@@ -24,7 +24,6 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     *out = x->desc;
     out->dtype = TDL_INT32;
     out->rank = rank - 1;
-    out->layout = TDL_LAYOUT_NHWC; /* lower ranks have but one */
     return TDL_OK;
 }
 

@@ -47,7 +47,7 @@ struct tdl_weights_key tdl_norm_weights_key(const struct tdl_node *n, uintptr_t 
                                   .params = {(uint32_t)(uintptr_t)n->op,
                                              (uint32_t)((uint64_t)(uintptr_t)n->op >> 32), d.h, d.w,
                                              d.c, tdl_bits_of(tdl_norm_epsilon(n)),
-                                             n->attr.norm.axes, n->output->desc.layout}};
+                                             n->attr.norm.axes, n->output->layout}};
     for (uint32_t i = TDL_NORM_SCALE; i <= TDL_NORM_VARIANCE && i < n->input_count; i++)
         key.constants[i - TDL_NORM_SCALE] = n->inputs[i];
     return key;

@@ -31,8 +31,8 @@ bool tdl_norm_is_dynamic(struct tdl_builder *b, const struct tdl_operand *x,
 /* (x − mean) · scale / √(variance + epsilon) + bias of parameters that may be computed or bound
  * at dispatch, from operators that are there; without mean and variance x · scale + bias. */
 struct tdl_operand *tdl_norm_compose(struct tdl_builder *b, const struct tdl_op *op,
-                                     struct tdl_operand *const *inputs, uint32_t count,
-                                     const union tdl_attr *attr);
+                                     enum tdl_layout layout, struct tdl_operand *const *inputs,
+                                     uint32_t count, const union tdl_attr *attr);
 /* An error unless the input is a float32 image, and what is in the slots from
  * `first` to `last` is one value a channel. */
 enum tdl_result tdl_norm_check(const struct tdl_node *n, uint32_t first, uint32_t last);

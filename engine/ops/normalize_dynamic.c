@@ -19,27 +19,29 @@ bool tdl_norm_is_dynamic(struct tdl_builder *b, const struct tdl_operand *x, O c
 }
 
 /* Are the operands what the operator takes? */
-static bool check(struct tdl_builder *b, const struct tdl_op *op, O const *inputs, uint32_t count)
+static bool check(struct tdl_builder *b, const struct tdl_op *op, enum tdl_layout layout,
+                  O const *inputs, uint32_t count)
 {
-    struct tdl_node n = {.op = op, .input_count = count};
+    struct tdl_node n = {.op = op, .layout = layout, .input_count = count};
+    struct tdl_told copy;
     for (uint32_t i = 0; i < count; i++)
         n.inputs[i] = inputs[i];
-    const enum tdl_result r = tdl_norm_check(&n, TDL_NORM_SCALE, count - 1);
+    const enum tdl_result r = tdl_norm_check(tdl_node_told(&n, &copy), TDL_NORM_SCALE, count - 1);
     if (r != TDL_OK)
         tdl_builder_fail(b, r, "%s", tdl_last_error());
     return r == TDL_OK;
 }
 
-O tdl_norm_compose(struct tdl_builder *b, const struct tdl_op *op, O const *inputs, uint32_t count,
-                   const union tdl_attr *attr)
+O tdl_norm_compose(struct tdl_builder *b, const struct tdl_op *op, enum tdl_layout layout,
+                   O const *inputs, uint32_t count, const union tdl_attr *attr)
 {
     O values[TDL_NORM_VARIANCE + 1] = {NULL}, factor;
-    if (!check(b, op, inputs, count))
+    if (!check(b, op, layout, inputs, count))
         return NULL;
     /* Halves only at the end, as in the kernels. */
     O x = tdl_builder_cast(b, inputs[TDL_NORM_INPUT], TDL_FLOAT32);
     for (uint32_t i = TDL_NORM_SCALE; x && i < count; i++)
-        values[i] = inputs[i] ? tdl_by_channel(b, inputs[i], x) : NULL;
+        values[i] = inputs[i] ? tdl_by_channel(b, inputs[i], TDL_FLOAT32, layout) : NULL;
     factor = values[TDL_NORM_SCALE];
     if (values[TDL_NORM_VARIANCE]) {
         const float epsilon = attr->norm.epsilon > 0 ? attr->norm.epsilon : 1e-5f;

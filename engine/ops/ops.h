@@ -51,7 +51,7 @@ static inline struct tdl_window tdl_window_pixel(struct tdl_dims out)
 }
 
 /* The shape that two linear values broadcast to, with `a`'s data type; false if they do
- * not, or are images of two layouts. */
+ * not. */
 bool tdl_broadcast_shapes(const struct tdl_tensor_params *a, const struct tdl_tensor_params *b,
                           struct tdl_tensor_params *out);
 /* How far apart the elements of inputs lie that broadcast to an output.
@@ -69,19 +69,6 @@ void tdl_broadcast_resolve(const struct tdl_tensor_params *out,
 size_t tdl_broadcast_index(const struct tdl_tensor_params *out, const struct tdl_tensor_params *in,
                            size_t i);
 
-/* Images of two layouts; and the error that says so. */
-bool tdl_layouts_clash(const struct tdl_operand *a, const struct tdl_operand *b);
-enum tdl_result tdl_fail_layouts(const char *what, const struct tdl_operand *a,
-                                 const struct tdl_operand *b);
-/* x of rank 4 under that layout's name, made once: nothing moves. Of other ranks x itself. */
-struct tdl_operand *tdl_relabelled(struct tdl_builder *builder, struct tdl_operand *x,
-                                   enum tdl_layout layout);
-/* The input of an operator on channels, which is told where it has them (enum
- * tdl_input_layout). NULL with the builder in error for a number that there is not. */
-struct tdl_operand *tdl_input_as_told(struct tdl_builder *builder, const struct tdl_op *op,
-                                      struct tdl_operand *x, uint64_t input_layout);
-/* Inputs that are read element by element: those of rank 4 under one layout's name. */
-void tdl_agree_on_layout(struct tdl_builder *builder, struct tdl_operand **inputs, uint32_t count);
 /* A params struct of the given dims in the layout and data type of `like`. */
 struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct tdl_dims dims);
 
@@ -96,9 +83,9 @@ struct tdl_operand *tdl_parameter(struct tdl_builder *b, struct tdl_operand *ope
 /* Is it, or will it be when kernels are chosen, a constant? So is NULL, and what is wrong in
  * another way. */
 bool tdl_becomes_known(struct tdl_builder *b, struct tdl_operand *operand);
-/* Values by channel as they broadcast to the images of x: of its layout and data type. */
+/* Values by channel, of that type, as they broadcast to images of that layout. */
 struct tdl_operand *tdl_by_channel(struct tdl_builder *b, struct tdl_operand *values,
-                                   const struct tdl_operand *x);
+                                   enum tdl_dtype dtype, enum tdl_layout layout);
 
 /* True if there is a kernel for both in one. */
 bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_node *depthwise);

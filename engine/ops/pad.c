@@ -95,7 +95,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         return plan->status;
     }
     for (uint32_t i = 0; i < 4; i++)
-        m.start[tdl_pack_axis(n->output->desc.layout, i)] = -(int32_t)p->before[i];
+        m.start[tdl_pack_axis(n->output->layout, i)] = -(int32_t)p->before[i];
     tdl_move_packed(plan, n, n->inputs[0], n->output, &m);
     return plan->status;
 }

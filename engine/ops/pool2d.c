@@ -52,9 +52,9 @@ struct tdl_operand *tdl_pool2d_add(struct tdl_builder *b, const struct tdl_op *o
         !tdl_builder_fits_window(b, op, "stride", p->stride, 2) ||
         !tdl_builder_known(b, op, "rounding", p->rounding, TDL_ROUNDING_CEIL))
         return NULL;
-    input = tdl_input_as_told(b, op, input, p->input_layout);
-    p->input_layout = TDL_INPUT_AS_IT_IS;
-    return tdl_builder_add_node(b, op, &attr, &input, 1, 1);
+    const enum tdl_layout layout = tdl_builder_layout(b, op, p->input_layout);
+    p->input_layout = TDL_LAYOUT_DEFAULT;
+    return tdl_builder_add_told(b, op, layout, &attr, &input, 1, 1);
 }
 
 bool tdl_pool2d_resize(struct tdl_node *n)

@@ -40,7 +40,7 @@ static O spread(struct tdl_builder *b, const char *name, O o, const struct tdl_o
         if (times > 1 && o->desc.shape[i] > 1)
             o = repeat(b, o, i, times);
     }
-    return whole == 4 ? tdl_relabelled(b, o, x->desc.layout) : o;
+    return o;
 }
 
 static bool is_quantized(enum tdl_dtype dtype)

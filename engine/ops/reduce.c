@@ -44,8 +44,6 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
         if (!reduced || p->keep_dimensions)
             out->shape[out->rank++] = reduced ? 1 : x->desc.shape[i];
     }
-    if (out->rank != 4)
-        out->layout = TDL_LAYOUT_NHWC; /* other ranks have but one */
     return TDL_OK;
 }
 
@@ -299,7 +297,7 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
     struct parts parts[2];
     for (uint32_t i = 0; i < 4; i++)
         if (n->attr.reduce.axes >> i & 1)
-            axes |= 1u << tdl_pack_axis(n->inputs[0]->desc.layout, i);
+            axes |= 1u << tdl_pack_axis(n->inputs[0]->layout, i);
     split(shape, 4, axes, parts);
     uint32_t share = (d.n * d.h * d.w * d.c) / (e.n * e.h * e.w * e.c);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "reduce_packed", n, local, 1, 1);

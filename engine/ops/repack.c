@@ -7,13 +7,13 @@ struct strides {
     uint32_t channel, pixel, group, image; /* elements */
 };
 
-/* The places of the plain side's elements. */
-static struct strides strides_of(const struct tdl_tensor_params *plain, struct tdl_dims d)
+/* The places of the plain side's elements, which may be packs themselves. */
+static struct strides strides_of(bool packs, enum tdl_layout layout, struct tdl_dims d)
 {
     uint32_t pixels = d.h * d.w;
-    if (plain->layout == TDL_LAYOUT_NC4HW4)
+    if (packs)
         return (struct strides){1, 4, 4 * pixels, 4 * pixels * tdl_packs(d.c)};
-    if (plain->layout == TDL_LAYOUT_NCHW && plain->rank == 4)
+    if (layout == TDL_LAYOUT_NCHW)
         return (struct strides){pixels, 1, 4 * pixels, pixels * d.c};
     return (struct strides){1, d.c, 4, pixels * d.c};
 }
@@ -35,12 +35,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     /* The side that is not the graph's own packs. A value of lower rank is read
      * in the order of the images it goes to. */
     const struct tdl_operand *plain = to_packs ? from : to;
-    struct tdl_tensor_params packed = {.layout = TDL_LAYOUT_NC4HW4};
-    const struct strides stride =
-        strides_of(between                                    ? &packed
-                   : plain->bound.layout == TDL_LAYOUT_NC4HW4 ? &plain->bound
-                                                              : &to->desc,
-                   d);
+    const struct strides stride = strides_of(between || plain->bound.packing, to->layout, d);
     uint32_t pixels = d.h * d.w, local = 64, packs = tdl_packs(d.c);
     uint64_t count = (uint64_t)d.n * pixels * d.c;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "repack", n, local, 1, 1);

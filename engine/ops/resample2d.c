@@ -237,7 +237,6 @@ const struct tdl_op tdl_op_resample2d = {
 static struct tdl_operand *resample_apart(struct tdl_builder *b, struct tdl_operand *x,
                                           struct tdl_resample2d_params *p)
 {
-    const enum tdl_layout layout = x->desc.layout;
     uint32_t order[4] = {0, p->axes[0], p->axes[1], 0}, back[4], place = 0;
     for (uint32_t i = 0; i < 4; i++)
         if (i != p->axes[0] && i != p->axes[1])
@@ -245,38 +244,34 @@ static struct tdl_operand *resample_apart(struct tdl_builder *b, struct tdl_oper
     for (uint32_t i = 0; i < 4; i++)
         back[order[i]] = i;
     p->axes[0] = p->axes[1] = 0;
-    x = tdl_relabelled(b, tdl_builder_transpose(b, x, order), TDL_LAYOUT_NHWC);
-    x = tdl_builder_transpose(b, tdl_builder_resample2d(b, x, p), back);
-    return tdl_relabelled(b, x, layout);
+    p->input_layout = TDL_LAYOUT_NHWC;
+    x = tdl_builder_resample2d(b, tdl_builder_transpose(b, x, order), p);
+    return tdl_builder_transpose(b, x, back);
 }
 
-/* Along other dimensions than the layout's height and width: under shape and layout that
- * make these of them. */
+/* Along any dimensions: under shape and layout that make height and width of them. */
 static struct tdl_operand *resample_along(struct tdl_builder *b, struct tdl_operand *x,
                                           const struct tdl_resample2d_params *p)
 {
-    const enum tdl_layout layout = x->desc.layout;
     const uint32_t *s = x->desc.shape, first = p->axes[0];
     struct tdl_resample2d_params inner = *p;
-    if (x->desc.rank != 4 || p->axes[1] > 3 || p->axes[1] <= first || layout == TDL_LAYOUT_NC4HW4)
+    if (x->desc.rank != 4 || p->axes[1] > 3 || p->axes[1] <= first)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                 "resample2d: axes %u and %u of %s; they rise, of rank 4", first,
                                 p->axes[1], tdl_operand_text(x));
     if (p->axes[1] != first + 1)
         return resample_apart(b, x, &inner);
     inner.axes[0] = inner.axes[1] = 0;
-    if (first > 0) {
-        x = tdl_relabelled(b, x, first == 1 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW);
-        return tdl_relabelled(b, tdl_builder_resample2d(b, x, &inner), layout);
-    }
+    inner.input_layout = first == 2 ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
+    if (first > 0)
+        return tdl_builder_resample2d(b, x, &inner);
     const uint32_t rest[] = {s[2], s[3]};
     x = tdl_builder_reshape(b, x, 4, (const uint32_t[]){1, s[0], s[1], s[2] * s[3]});
-    x = tdl_builder_resample2d(b, tdl_builder_relabel(b, x, TDL_LAYOUT_NHWC), &inner);
+    x = tdl_builder_resample2d(b, x, &inner);
     if (!x)
         return NULL;
-    x = tdl_builder_reshape(
+    return tdl_builder_reshape(
         b, x, 4, (const uint32_t[]){x->desc.shape[1], x->desc.shape[2], rest[0], rest[1]});
-    return tdl_builder_relabel(b, x, layout);
 }
 
 struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *b, struct tdl_operand *input,
@@ -293,12 +288,12 @@ struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *b, struct tdl_ope
         !tdl_builder_known(b, &tdl_op_resample2d, "way of coordinates", p->coordinates,
                            TDL_RESAMPLE_ASYMMETRIC))
         return NULL;
-    input = tdl_input_as_told(b, &tdl_op_resample2d, input, p->input_layout);
-    p->input_layout = TDL_INPUT_AS_IT_IS;
+    const enum tdl_layout layout = tdl_builder_layout(b, &tdl_op_resample2d, p->input_layout);
+    p->input_layout = TDL_LAYOUT_DEFAULT;
     if (tdl_builder_status(b) == TDL_OK && input && (p->axes[0] || p->axes[1]))
         return resample_along(b, input, p);
     for (int i = 0; i < 2; i++)
         if (p->scale[i] == 0)
             p->scale[i] = 1;
-    return tdl_builder_add_node(b, &tdl_op_resample2d, &attr, &input, 1, 1);
+    return tdl_builder_add_told(b, &tdl_op_resample2d, layout, &attr, &input, 1, 1);
 }

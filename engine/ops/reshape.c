@@ -15,8 +15,6 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     *out = x->desc;
     out->rank = n->attr.shape.rank;
     memcpy(out->shape, n->attr.shape.size, sizeof(out->shape));
-    if (n->attr.shape.relabels)
-        out->layout = n->attr.shape.layout;
     if (tdl_tensor_params_size(out) != tdl_tensor_params_size(&x->desc)) {
         char text[96];
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "reshape: %s cannot become %s: other counts",
@@ -87,69 +85,6 @@ struct tdl_operand *tdl_builder_reshape(struct tdl_builder *b, struct tdl_operan
                                         const uint32_t *shape)
 {
     return add(b, &tdl_op_reshape, x, rank, shape);
-}
-
-struct tdl_operand *tdl_builder_relabel(struct tdl_builder *b, struct tdl_operand *x,
-                                        enum tdl_layout layout)
-{
-    union tdl_attr attr = {.shape = {.rank = 4, .relabels = true, .layout = layout}};
-    if ((unsigned)layout > TDL_LAYOUT_NCHW)
-        return tdl_builder_fail(
-            b, TDL_ERROR_INVALID_ARGUMENT, "relabel: %s %d%s",
-            layout == TDL_LAYOUT_NC4HW4 ? "NC4HW4 is layout" : "there is no layout", layout,
-            layout == TDL_LAYOUT_NC4HW4 ? ", which operands do not have: it is chosen in "
-                                          "tdl_build_params, for inputs and outputs"
-                                        : "");
-    if (x && x->desc.rank != 4)
-        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "relabel: %s has no rank of 4",
-                                tdl_operand_text(x));
-    if (x)
-        memcpy(attr.shape.size, x->desc.shape, sizeof(attr.shape.size));
-    return tdl_builder_add_node(b, &tdl_op_reshape, &attr, &x, 1, 1);
-}
-
-struct tdl_operand *tdl_relabelled(struct tdl_builder *b, struct tdl_operand *x,
-                                   enum tdl_layout layout)
-{
-    if (tdl_builder_status(b) != TDL_OK || !x || x->ir != b->ir || x->desc.rank != 4 ||
-        x->desc.layout == layout)
-        return x; /* faults of it are found further on */
-    if (x->relabelled)
-        return x->relabelled;
-    struct tdl_tensor_params desc = x->desc;
-    desc.layout = layout;
-    struct tdl_operand *y =
-        x->kind == TDL_OPERAND_CONSTANT && !x->compact
-            ? tdl_builder_constant(b, &desc, x->data, tdl_tensor_params_size(&desc))
-            : tdl_builder_relabel(b, x, layout);
-    if (y && !y->relabelled)
-        y->relabelled = x;
-    return x->relabelled = y;
-}
-
-struct tdl_operand *tdl_input_as_told(struct tdl_builder *b, const struct tdl_op *op,
-                                      struct tdl_operand *x, uint64_t input_layout)
-{
-    static const enum tdl_layout layouts[] = {
-        [TDL_INPUT_NCHW] = TDL_LAYOUT_NCHW,
-        [TDL_INPUT_NHWC] = TDL_LAYOUT_NHWC,
-    };
-    if (input_layout >= TDL_COUNT(layouts))
-        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "%s: there is no input layout %llu",
-                                op->name, (unsigned long long)input_layout);
-    return input_layout == TDL_INPUT_AS_IT_IS ? x : tdl_relabelled(b, x, layouts[input_layout]);
-}
-
-void tdl_agree_on_layout(struct tdl_builder *b, struct tdl_operand **inputs, uint32_t count)
-{
-    const struct tdl_operand *first = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct tdl_operand *o = inputs[i];
-        if (o && o->desc.rank == 4 && (!first || (o->is_picture && !first->is_picture)))
-            first = o;
-    }
-    for (uint32_t i = 0; i < count && first; i++)
-        inputs[i] = tdl_relabelled(b, inputs[i], first->desc.layout);
 }
 
 struct tdl_operand *tdl_builder_flatten(struct tdl_builder *b, struct tdl_operand *x, uint32_t axis)

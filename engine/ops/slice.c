@@ -55,13 +55,13 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     if (n->storage == TDL_STORAGE_LINEAR)
         return lower_linear(plan, n);
     struct tdl_operand *out = tdl_operand_root(n->output), *in = tdl_operand_root(n->inputs[0]);
-    const uint32_t axis = n->output->desc.layout == TDL_LAYOUT_NCHW ? 1 : 3;
+    const uint32_t axis = n->output->layout == TDL_LAYOUT_NCHW ? 1 : 3;
     const uint64_t pack = in->size / tdl_packs(tdl_operand_dims(n->inputs[0]).c);
     if (tdl_operand_lies_in(out, in, pack * (n->attr.slice.start[axis] / 4)))
         return TDL_OK;
     for (uint32_t i = 0; i < 4; i++) {
-        m.start[tdl_pack_axis(n->output->desc.layout, i)] = (int32_t)n->attr.slice.start[i];
-        m.step[tdl_pack_axis(n->output->desc.layout, i)] = n->attr.slice.step[i];
+        m.start[tdl_pack_axis(n->output->layout, i)] = (int32_t)n->attr.slice.start[i];
+        m.step[tdl_pack_axis(n->output->layout, i)] = n->attr.slice.step[i];
     }
     m.mode = TDL_PAD_EDGE; /* nothing is outside */
     tdl_move_packed(plan, n, n->inputs[0], n->output, &m);

@@ -45,7 +45,7 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
     const uint32_t local = 64;
     struct tdl_dims d = tdl_operand_dims(n->output);
     const uint32_t shape[] = {d.n, tdl_packs(d.c), d.h, d.w};
-    uint32_t axis = tdl_pack_axis(n->output->desc.layout, n->attr.softmax.axis);
+    uint32_t axis = tdl_pack_axis(n->output->layout, n->attr.softmax.axis);
     uint32_t inner = 1, all = shape[0] * shape[1] * shape[2] * shape[3];
     for (uint32_t i = axis + 1; i < 4; i++)
         inner *= shape[i];

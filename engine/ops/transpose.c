@@ -7,19 +7,6 @@
 
 static const uint32_t to_nchw[] = {0, 3, 1, 2}, to_nhwc[] = {0, 2, 3, 1};
 
-/* The layout of a rank-4 output: the other one where the channels go to their
- * place there. */
-static enum tdl_layout layout_of(const struct tdl_tensor_params *in, const uint32_t *permutation)
-{
-    if (in->rank != 4)
-        return TDL_LAYOUT_NHWC;
-    if (in->layout == TDL_LAYOUT_NHWC && !memcmp(permutation, to_nchw, sizeof(to_nchw)))
-        return TDL_LAYOUT_NCHW;
-    if (in->layout == TDL_LAYOUT_NCHW && !memcmp(permutation, to_nhwc, sizeof(to_nhwc)))
-        return TDL_LAYOUT_NHWC;
-    return in->layout;
-}
-
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
     const struct tdl_tensor_params *in = &n->inputs[0]->desc;
@@ -35,7 +22,6 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
         seen |= 1u << permutation[i];
         out->shape[i] = in->shape[permutation[i]];
     }
-    out->layout = layout_of(in, permutation);
     return TDL_OK;
 }
 
@@ -56,9 +42,9 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
  * the second, wherever the dimensions went. */
 bool tdl_transpose_renames(const struct tdl_node *n)
 {
-    const struct tdl_tensor_params *in = &n->inputs[0]->desc, *out = &n->output->desc;
+    const struct tdl_operand *in = n->inputs[0], *out = n->output;
     const uint32_t *expected = out->layout == TDL_LAYOUT_NCHW ? to_nchw : to_nhwc;
-    return in->rank == 4 && in->layout != out->layout &&
+    return in->desc.rank == 4 && in->layout != out->layout &&
            !memcmp(n->attr.transpose.permutation, expected, sizeof(to_nchw));
 }
 

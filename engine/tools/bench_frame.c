@@ -379,7 +379,7 @@ int bench_frame_run(struct bench *b)
 
     if (status != TOOL_OK)
         return status;
-    b->build.input_layout = TDL_LAYOUT_NC4HW4;
+    b->build.input_packing = TDL_PACKING_C4;
     b->build.defer_compile = true;
     status = tool_create_context(b->device, b->threads, 1, &b->context);
     f->context_ms = (double)(tool_now() - start) / 1e6;

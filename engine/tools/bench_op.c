@@ -277,6 +277,7 @@ int bench_build_operator(const struct bench_operator *op, struct tdl_builder *bu
     enum tdl_activation activation;
     const size_t at = find(op->name);
 
+    tdl_builder_set_input_layout(builder, TDL_LAYOUT_NHWC);
     input = tdl_builder_input(builder, "input", &desc);
     if (at < OPERATORS && input)
         output = operators[at].add(op, builder, input);

@@ -303,7 +303,7 @@ int bench_streams_run(struct bench *b)
     b->streams = calloc(1, sizeof(*b->streams));
     if (!b->streams)
         return tool_fail("no memory for %u streams", most);
-    b->build.input_layout = TDL_LAYOUT_NC4HW4;
+    b->build.input_packing = TDL_PACKING_C4;
     status = tool_create_context(b->device, b->threads, 0, &b->context);
     if (status == TOOL_OK)
         status = bench_compile(b);

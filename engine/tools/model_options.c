@@ -89,7 +89,7 @@ void tool_model_note_size(const struct tool_model_options *o, const struct tdl_g
     const struct tdl_tensor_params *p;
 
     for (uint32_t i = 0; size[0] && (p = tdl_graph_input(graph, i, NULL)) != NULL; i++) {
-        const uint32_t h = p->layout == TDL_LAYOUT_NCHW ? 2 : 1;
+        const uint32_t h = tdl_graph_input_layout(graph, i) == TDL_LAYOUT_NCHW ? 2 : 1;
 
         if (p->rank == 4 && p->shape[h] == size[0] && p->shape[h + 1] == size[1])
             return;

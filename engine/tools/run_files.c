@@ -25,9 +25,10 @@ struct picture {
     size_t step_x, step_y, step_c;
 };
 
-static bool as_picture(const struct tdl_tensor_params *p, struct picture *out)
+static bool as_picture(const struct tdl_tensor_params *p, enum tdl_layout layout,
+                       struct picture *out)
 {
-    const bool nchw = p->layout == TDL_LAYOUT_NCHW;
+    const bool nchw = layout == TDL_LAYOUT_NCHW;
 
     if (p->rank != 4 || p->shape[0] != 1 ||
         (p->dtype != TDL_FLOAT32 && p->dtype != TDL_FLOAT16 && p->dtype != TDL_UINT8))
@@ -115,7 +116,7 @@ static void narrow(void *data, size_t count, enum tdl_dtype dtype)
 }
 
 static void *read_png(const char *path, const struct tdl_tensor_params *params,
-                      const struct run_range *range)
+                      enum tdl_layout layout, const struct run_range *range)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
     struct run_range used = *range;
@@ -124,7 +125,7 @@ static void *read_png(const char *path, const struct tdl_tensor_params *params,
     float *data = NULL;
     char shape[96];
 
-    if (!as_picture(params, &to)) {
+    if (!as_picture(params, layout, &to)) {
         tool_fail("%s: the input %s is no picture of 1, 3 or 4 channels of float32, float16 or "
                   "uint8; give a .npy",
                   path, tool_shape(params, shape, sizeof(shape)));
@@ -169,7 +170,8 @@ static void note_cut(const char *path, const float *data, size_t count)
                   path, 100 * (double)cut / (double)count);
 }
 
-static int write_png(const char *path, const struct tdl_tensor_params *params, const float *data)
+static int write_png(const char *path, const struct tdl_tensor_params *params,
+                     enum tdl_layout layout, const float *data)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
     struct picture from;
@@ -177,7 +179,7 @@ static int write_png(const char *path, const struct tdl_tensor_params *params, c
     char shape[96];
     int ok;
 
-    if (!as_picture(params, &from) || params->dtype != TDL_FLOAT32)
+    if (!as_picture(params, layout, &from) || params->dtype != TDL_FLOAT32)
         return tool_fail("%s: the output %s is no picture of float32; write it as .npy", path,
                          tool_shape(params, shape, sizeof(shape)));
     image.width = from.width;
@@ -205,16 +207,17 @@ static int write_png(const char *path, const struct tdl_tensor_params *params, c
 #else
 
 static void *read_png(const char *path, const struct tdl_tensor_params *params,
-                      const struct run_range *range)
+                      enum tdl_layout layout, const struct run_range *range)
 {
-    (void)params, (void)range;
+    (void)params, (void)layout, (void)range;
     tool_fail("%s: built without libpng, which pictures need; give a .npy", path);
     return NULL;
 }
 
-static int write_png(const char *path, const struct tdl_tensor_params *params, const float *data)
+static int write_png(const char *path, const struct tdl_tensor_params *params,
+                     enum tdl_layout layout, const float *data)
 {
-    (void)params, (void)data;
+    (void)params, (void)layout, (void)data;
     return tool_fail("%s: built without libpng, which pictures need; write a .npy", path);
 }
 #endif
@@ -235,14 +238,16 @@ int run_check_name(const char *path, bool is_output)
 #endif
 }
 
-void *run_read(const char *path, const struct tdl_tensor_params *params,
+void *run_read(const char *path, const struct tdl_tensor_params *params, enum tdl_layout layout,
                const struct run_range *range)
 {
-    return ends_with(path, ".npy") ? run_read_npy(path, params) : read_png(path, params, range);
+    return ends_with(path, ".npy") ? run_read_npy(path, params)
+                                   : read_png(path, params, layout, range);
 }
 
-int run_write(const char *path, const struct tdl_tensor_params *params, const void *data)
+int run_write(const char *path, const struct tdl_tensor_params *params, enum tdl_layout layout,
+              const void *data)
 {
     return ends_with(path, ".npy") ? run_write_npy(path, params, data)
-                                   : write_png(path, params, data);
+                                   : write_png(path, params, layout, data);
 }

@@ -16,13 +16,14 @@ struct run_range {
  * tool's status, after saying why not. */
 int run_check_name(const char *path, bool is_output);
 
-/* Elements of a tensor of these params, malloc'ed: of FILE.npy, whose type and
- * dimensions, but for those of 1, must be the same, or of FILE.png, which is scaled to
+/* Elements of a tensor of these params, whose channels lie so, malloc'ed: of FILE.npy, whose
+ * type and dimensions, but for those of 1, must be the same, or of FILE.png, which is scaled to
  * the tensor's size. NULL after saying why not. */
-void *run_read(const char *path, const struct tdl_tensor_params *params,
+void *run_read(const char *path, const struct tdl_tensor_params *params, enum tdl_layout layout,
                const struct run_range *range);
 /* The other way: any tensor as .npy; one image of one, three or four channels of floats
  * from 0 to 1 as .png. A tool's status, after saying what was wrong. */
-int run_write(const char *path, const struct tdl_tensor_params *params, const void *data);
+int run_write(const char *path, const struct tdl_tensor_params *params, enum tdl_layout layout,
+              const void *data);
 
 #endif

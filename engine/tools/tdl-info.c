@@ -158,7 +158,7 @@ static void print_operators(const struct tdl_ir *ir)
     printf("\n%-36s %-26s %-26s %12s\n", "operator", "input", "output", "MACs");
     for (uint32_t i = 0; i < ir->node_count; i++) {
         const struct tdl_node *node = ir->nodes[i];
-        const uint64_t node_macs = node->op->macs ? node->op->macs(node) : 0;
+        const uint64_t node_macs = tdl_node_macs(node);
 
         if (node->inputs[0]->kind == TDL_OPERAND_CONSTANT)
             continue; /* casts of weights */

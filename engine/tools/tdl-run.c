@@ -135,7 +135,7 @@ static int read_inputs(struct run *r)
                path ? " from " : ", zeros", path ? path : "");
         if (!path)
             continue;
-        data = run_read(path, p, &o->range);
+        data = run_read(path, p, tdl_graph_input_layout(r->graph, i), &o->range);
         if (!data)
             return TOOL_FAILED;
         result = tdl_tensor_write(r->inputs[i].tensor, data, tdl_tensor_params_size(p), NULL);
@@ -191,7 +191,7 @@ static int write_outputs(struct run *r)
             print_range(p, data);
         printf("%s%s\n", path ? " to " : "", path ? path : "");
         if (path)
-            status = run_write(path, p, data);
+            status = run_write(path, p, tdl_graph_output_layout(r->graph, i), data);
         free(data);
     }
     return status;

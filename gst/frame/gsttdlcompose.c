@@ -7,11 +7,9 @@
 
 enum tdl_result gst_tdl_compose_init(struct gst_tdl_compose *compose, struct tdl_context *context)
 {
-    const struct tdl_tensor_params nobody = { .dtype = TDL_FLOAT32,
-                                              .rank = 4,
-                                              .shape = { 1, 1, 1, 1 },
-                                              .layout = TDL_LAYOUT_NHWC,
-                                              .label = "nobody" };
+    const struct tdl_tensor_params nobody = {
+        .dtype = TDL_FLOAT32, .rank = 4, .shape = { 1, 1, 1, 1 }, .label = "nobody"
+    };
     enum tdl_result r = tdl_composer_create(context, &compose->composer);
 
     compose->mask_time = GST_CLOCK_TIME_NONE;

@@ -89,10 +89,11 @@ gboolean gst_tdl_decode_picture(const struct gst_tdl_sources *sources,
 
 /* One image of rank 4; [1, h, w] and [h, w] become one. A single number, or a row of
  * them, is none. */
-static struct tdl_operand *as_image(struct tdl_builder *builder, struct tdl_operand *x)
+static struct tdl_operand *as_image(struct tdl_builder *builder, struct tdl_operand *x,
+                                    enum tdl_layout layout)
 {
     const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
-    const guint h = p->rank == 3 ? 1 : 0, channels = p->layout == TDL_LAYOUT_NCHW ? 1 : 3;
+    const guint h = p->rank == 3 ? 1 : 0, channels = layout == TDL_LAYOUT_NCHW ? 1 : 3;
     uint32_t shape[4] = { 1, 1, 1, 1 };
 
     if (p->rank == 4)
@@ -109,34 +110,41 @@ static struct tdl_operand *as_image(struct tdl_builder *builder, struct tdl_oper
 }
 
 /* How far h × w px are from the frame's aspect, as it comes to the model; G_MAXINT64: too far. */
-static gint64 misfit(const struct tdl_tensor_params *picture, gint64 h, gint64 w)
+static gint64 misfit(const struct gst_tdl_decode *d, gint64 h, gint64 w)
 {
-    const guint first = picture->layout == TDL_LAYOUT_NCHW ? 2 : 1;
-    const gint64 height = picture->shape[first], width = picture->shape[first + 1];
+    const guint first = d->layout == TDL_LAYOUT_NCHW ? 2 : 1;
+    const gint64 height = d->picture.shape[first], width = d->picture.shape[first + 1];
     const gint64 off = ABS(h * width - w * height);
 
     return off <= 2 * (height + width) ? off : G_MAXINT64;
 }
 
-/* ONNX does not say where an output has its channels: behind an operator it is taken for
- * NCHW. Where that is no shape of the picture, and NHWC is one, it is that; where the picture
- * itself is NHWC, of two that fit equally well, too. NULL: there it is neither. */
-static struct tdl_operand *find_channels(const struct tdl_tensor_params *picture,
-                                         struct tdl_builder *builder, struct tdl_operand *x)
+/* As the model's operators have it, or its format. */
+static enum tdl_layout layout_of(const struct tdl_builder *b, const struct tdl_operand *x)
+{
+    const enum tdl_layout layout = tdl_operand_get_layout(x);
+
+    return layout ? layout : tdl_builder_get_input_layout(b);
+}
+
+/* Where an output has its channels. Not every file says it: without a word it is taken for
+ * NCHW. Where that is no shape of the picture, and NHWC is one, it is that; where the
+ * picture itself is NHWC, of two that fit equally well, too. 0: there it is neither. */
+static enum tdl_layout find_channels(const struct gst_tdl_decode *d, const struct tdl_builder *b,
+                                     const struct tdl_operand *x)
 {
     const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
-    const gboolean last = picture->layout != TDL_LAYOUT_NCHW;
+    const gboolean last = d->layout != TDL_LAYOUT_NCHW;
+    const enum tdl_layout layout = p->rank == 4 ? layout_of(b, x) : TDL_LAYOUT_NHWC;
     gint64 nchw, nhwc;
 
-    if (!picture->rank || p->rank != 4 || p->layout != TDL_LAYOUT_NCHW)
-        return x;
-    nchw = misfit(picture, p->shape[2], p->shape[3]);
-    nhwc = misfit(picture, p->shape[1], p->shape[2]);
+    if (!d->picture.rank || p->rank != 4 || layout != TDL_LAYOUT_NCHW)
+        return layout;
+    nchw = misfit(d, p->shape[2], p->shape[3]);
+    nhwc = misfit(d, p->shape[1], p->shape[2]);
     if (nhwc == G_MAXINT64)
-        return last && nchw == G_MAXINT64 ? NULL : x;
-    if (last ? nhwc <= nchw : nchw == G_MAXINT64)
-        return tdl_builder_relabel(builder, x, TDL_LAYOUT_NHWC);
-    return x;
+        return last && nchw == G_MAXINT64 ? TDL_LAYOUT_DEFAULT : layout;
+    return (last ? nhwc <= nchw : nchw == G_MAXINT64) ? TDL_LAYOUT_NHWC : layout;
 }
 
 /* Class of each pixel, in whole numbers: those that count become 1. */
@@ -203,11 +211,10 @@ static struct tdl_operand *sum_classes(struct tdl_builder *b, struct tdl_operand
     return tdl_builder_reduce(b, tdl_builder_gather(b, x, indices, axis), TDL_REDUCE_SUM, &over);
 }
 
-static struct tdl_operand *decode_channels(struct tdl_builder *b, struct tdl_operand *x,
+static struct tdl_operand *decode_channels(struct tdl_builder *b, struct tdl_operand *x, guint axis,
                                            gint decoder, const GArray *classes)
 {
-    const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
-    const guint axis = p->layout == TDL_LAYOUT_NCHW ? 1 : 3, count = p->shape[axis];
+    const guint count = tdl_operand_get_desc(x)->shape[axis];
 
     if (decoder == GST_TDL_DECODE_AUTO)
         decoder = count > 1 ? GST_TDL_DECODE_SOFTMAX : GST_TDL_DECODE_PROBABILITY;
@@ -222,14 +229,14 @@ static struct tdl_operand *decode_channels(struct tdl_builder *b, struct tdl_ope
 
 /* The class of each pixel, or what else whole numbers say; bytes of one channel are shares of
  * 255, unless classes of them are named. */
-static gboolean are_labels(const struct tdl_tensor_params *p, const struct gst_tdl_sources *sources)
+static gboolean are_labels(const struct tdl_tensor_params *p, guint channels,
+                           const struct gst_tdl_sources *sources)
 {
     const gboolean real = p->dtype == TDL_FLOAT32 || p->dtype == TDL_FLOAT16;
 
     return sources->decoder == GST_TDL_DECODE_LABELS ||
            (sources->decoder == GST_TDL_DECODE_AUTO && !real &&
-            (p->dtype != TDL_UINT8 || sources->classes->len ||
-             p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3] != 1));
+            (p->dtype != TDL_UINT8 || sources->classes->len || channels != 1));
 }
 
 /* A value far from 0 to 1 is no probability, and then nobody knows what it says: NaN,
@@ -262,18 +269,18 @@ static struct tdl_operand *in_range(struct tdl_builder *b, struct tdl_operand *x
     return x && bytes ? tdl_builder_linear(b, x, 1 / 255.f, 0) : x;
 }
 
-static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,
+static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x, gboolean nchw,
                                   const struct gst_tdl_sources *sources, gboolean trusted)
 {
     const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
+    const guint axis = nchw ? 1 : 3, channels = p->shape[axis];
     const gboolean bytes = p->dtype == TDL_UINT8;
     gboolean is_probability;
     const gboolean real = p->dtype == TDL_FLOAT32 || p->dtype == TDL_FLOAT16;
-    const gboolean nchw = p->layout == TDL_LAYOUT_NCHW;
     static const uint32_t to_nhwc[] = { 0, 2, 3, 1 };
 
     if (sources->output != GST_TDL_OUTPUT_MASK)
-        return gst_tdl_output_decode(b, x, sources);
+        return gst_tdl_output_decode(b, nchw ? tdl_builder_transpose(b, x, to_nhwc) : x, sources);
     if (sources->decoder == GST_TDL_DECODE_DEPTH)
         return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
                                 "decoder=depth makes a picture of distances, and no mask: "
@@ -286,14 +293,14 @@ static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,
                                 sources->decoder == GST_TDL_DECODE_LOGIT ? "logit" : "softmax",
                                 tdl_dtype_name(p->dtype));
     is_probability = sources->decoder == GST_TDL_DECODE_PROBABILITY ||
-                     (sources->decoder == GST_TDL_DECODE_AUTO && p->shape[nchw ? 1 : 3] == 1);
-    if (are_labels(p, sources)) {
-        if (p->shape[nchw ? 1 : 3] != 1)
+                     (sources->decoder == GST_TDL_DECODE_AUTO && channels == 1);
+    if (are_labels(p, channels, sources)) {
+        if (channels != 1)
             return tdl_builder_fail(
                 b, TDL_ERROR_UNSUPPORTED,
                 "decoder=labels wants one number for each pixel, and the output "
                 "has %u channels",
-                p->shape[nchw ? 1 : 3]);
+                channels);
         x = decode_labels(b, x, sources->classes);
     } else {
         if (p->dtype != TDL_FLOAT32)
@@ -302,19 +309,19 @@ static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,
             x = in_range(b, x, sources, bytes);
         if (x && is_probability && !trusted)
             x = without_strangers(b, x);
-        x = x ? decode_channels(b, x, sources->decoder, sources->classes) : NULL;
+        x = x ? decode_channels(b, x, axis, sources->decoder, sources->classes) : NULL;
     }
     return x && nchw ? tdl_builder_transpose(b, x, to_nhwc) : x;
 }
 
 /* How many classes an output tells apart; 0: it has the class of each pixel as a number. */
-static guint count_classes(const struct tdl_tensor_params *p, const struct gst_tdl_sources *sources)
+static guint count_classes(const struct tdl_tensor_params *p, guint channels,
+                           const struct gst_tdl_sources *sources)
 {
-    const guint channels = p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3];
     const gboolean real = p->dtype == TDL_FLOAT32 || p->dtype == TDL_FLOAT16;
     const gboolean is_mask = sources->output == GST_TDL_OUTPUT_MASK;
-    const gboolean numbers =
-        is_mask ? are_labels(p, sources) : sources->decoder == GST_TDL_DECODE_LABELS || !real;
+    const gboolean numbers = is_mask ? are_labels(p, channels, sources)
+                                     : sources->decoder == GST_TDL_DECODE_LABELS || !real;
 
     if (numbers && (is_mask || channels == 1))
         return 0;
@@ -322,11 +329,11 @@ static guint count_classes(const struct tdl_tensor_params *p, const struct gst_t
 }
 
 /* Bytes of one channel may as well be classes. */
-static gboolean are_guessed_shares(const struct tdl_tensor_params *p,
+static gboolean are_guessed_shares(const struct tdl_tensor_params *p, guint channels,
                                    const struct gst_tdl_sources *sources)
 {
     return sources->output == GST_TDL_OUTPUT_MASK && sources->decoder == GST_TDL_DECODE_AUTO &&
-           p->dtype == TDL_UINT8 && !are_labels(p, sources);
+           p->dtype == TDL_UINT8 && !are_labels(p, channels, sources);
 }
 
 static void note(struct gst_tdl_decode *d, const char *name, const struct tdl_tensor_params *p)
@@ -384,12 +391,15 @@ struct tdl_operand *gst_tdl_decode_alone(struct gst_tdl_decode *d, struct tdl_bu
                                          const char *name, struct tdl_operand *operand)
 {
     const gchar *wanted = d->sources->model_output;
+    enum tdl_layout layout = TDL_LAYOUT_DEFAULT;
     struct tdl_operand *image = NULL;
+    const struct tdl_tensor_params *p;
+    guint channels;
 
     if (!d->found && d->sources->decoder != GST_TDL_DECODE_YOLO_SEG &&
         (!*wanted || !strcmp(wanted, name)))
-        image = find_channels(&d->picture, builder, operand);
-    image = image ? as_image(builder, image) : NULL;
+        layout = find_channels(d, builder, operand);
+    image = layout ? as_image(builder, operand, layout) : NULL;
     if (!image) {
         note(d, name, tdl_operand_get_desc(operand));
         return NULL;
@@ -397,9 +407,11 @@ struct tdl_operand *gst_tdl_decode_alone(struct gst_tdl_decode *d, struct tdl_bu
     d->found = TRUE;
     d->guessed = tdl_operand_get_desc(operand)->rank < 4;
     d->usual = gst_tdl_foreground_is_beside(name);
-    d->classes = count_classes(tdl_operand_get_desc(image), d->sources);
-    d->shares = are_guessed_shares(tdl_operand_get_desc(image), d->sources);
-    d->mask = decode(builder, image, d->sources, d->trusted);
+    p = tdl_operand_get_desc(image);
+    channels = p->shape[layout == TDL_LAYOUT_NCHW ? 1 : 3];
+    d->classes = count_classes(p, channels, d->sources);
+    d->shares = are_guessed_shares(p, channels, d->sources);
+    d->mask = decode(builder, image, layout == TDL_LAYOUT_NCHW, d->sources, d->trusted);
     return flatten(d, builder, d->mask);
 }
 
@@ -434,10 +446,11 @@ static struct tdl_operand *decode_yolo(struct gst_tdl_decode *d, struct tdl_buil
             struct tdl_operand *x = g_array_index(d->kept, struct kept, i).operand;
             struct tdl_operand *p = g_array_index(d->kept, struct kept, k).operand;
 
-            if (gst_tdl_yolo_fits(tdl_operand_get_desc(x), tdl_operand_get_desc(p), sure)) {
+            if (gst_tdl_yolo_fits(tdl_operand_get_desc(x), tdl_operand_get_desc(p), layout_of(b, p),
+                                  sure)) {
                 d->found = TRUE;
                 if (d->sources->output == GST_TDL_OUTPUT_MASK)
-                    d->mask = gst_tdl_yolo_decode(b, x, p, d->sources);
+                    d->mask = gst_tdl_yolo_decode(b, x, p, layout_of(b, p), d->sources);
                 return d->sources->output == GST_TDL_OUTPUT_MASK
                            ? flatten(d, b, d->mask)
                            : tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,

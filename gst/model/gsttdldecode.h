@@ -19,6 +19,7 @@ struct gst_tdl_decode {
     GString *others;                  /* names and shapes of outputs that were left out */
     GArray *kept;                     /* outputs that may be a part of the mask; NULL: none yet */
     struct tdl_tensor_params picture; /* the input that gets the frame; rank 0: not known */
+    enum tdl_layout layout;           /* of the picture */
     struct tdl_operand *mask;         /* [1, h, w, C]; NULL: not yet */
     struct tdl_operand *colors; /* colours of the foreground, as the model gives them; NULL: none */
     guint classes;              /* channels of the chosen output; 0: the model does not say */

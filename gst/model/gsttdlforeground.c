@@ -29,24 +29,16 @@ static gboolean is_image(const struct tdl_tensor_params *p, guint a, guint b, gu
            p->shape[3] == c;
 }
 
-/* The file does not always say where the channels are: the mask's size does. NULL: it has
- * another. */
+/* NULL: it has another size than the mask. */
 static struct tdl_operand *as_colors(struct tdl_builder *b, struct tdl_operand *x,
                                      const struct tdl_tensor_params *mask)
 {
     const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
     const guint h = mask->shape[1], w = mask->shape[2];
     const gboolean bytes = p->dtype == TDL_UINT8;
-    enum tdl_layout layout;
 
-    if (is_image(p, 3, h, w))
-        layout = TDL_LAYOUT_NCHW;
-    else if (is_image(p, h, w, 3))
-        layout = TDL_LAYOUT_NHWC;
-    else
+    if (!is_image(p, 3, h, w) && !is_image(p, h, w, 3))
         return NULL;
-    if (p->layout != layout)
-        x = tdl_builder_relabel(b, x, layout);
     if (p->dtype != TDL_FLOAT32)
         x = tdl_builder_cast(b, x, TDL_FLOAT32);
     return bytes ? tdl_builder_linear(b, x, 1 / 255.0f, 0) : x;
@@ -56,7 +48,7 @@ static struct tdl_operand *as_colors(struct tdl_builder *b, struct tdl_operand *
 static gchar *find_fault(const struct gst_tdl_decode *d)
 {
     const struct tdl_tensor_params *in = &d->picture, *mask, *p;
-    const guint first = in->layout == TDL_LAYOUT_NCHW ? 2 : 1;
+    const guint first = d->layout == TDL_LAYOUT_NCHW ? 2 : 1;
 
     if (!d->colors)
         return g_strdup_printf("it has no output of that name; its others are %s", d->others->str);

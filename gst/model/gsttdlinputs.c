@@ -10,11 +10,13 @@
 /* ------------------------------------------------------------------ the model */
 
 /* Channels of one image; 0 of what is none. */
-static guint channels_of(const struct tdl_tensor_params *p)
+static guint channels_of(const struct gst_tdl_model_picture *picture)
 {
+    const struct tdl_tensor_params *p = picture->params;
+
     if (p->rank != 4 || p->shape[0] != 1)
         return 0;
-    return p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3];
+    return p->shape[picture->layout == TDL_LAYOUT_NCHW ? 1 : 3];
 }
 
 static const struct gst_tdl_input_options *said_of(const struct gst_tdl_sources *sources,
@@ -84,7 +86,8 @@ static gboolean check_dims(const struct gst_tdl_sources *sources, struct tdl_bui
 struct tdl_operand *gst_tdl_inputs_read(void *data, struct tdl_builder *builder, const char *name,
                                         const struct tdl_tensor_params *params)
 {
-    const guint axis = params->layout == TDL_LAYOUT_NCHW ? 1 : 3;
+    const enum tdl_layout layout = tdl_builder_get_input_layout(builder);
+    const guint axis = layout == TDL_LAYOUT_NCHW ? 1 : 3;
     const gboolean bytes = params->dtype == TDL_UINT8;
     struct gst_tdl_links *links = data;
     struct tdl_tensor_params real = *params;
@@ -99,8 +102,10 @@ struct tdl_operand *gst_tdl_inputs_read(void *data, struct tdl_builder *builder,
                                 "its input \"%s\" takes batches of %u pictures, and tdlfilter "
                                 "gives a model one: export it with a batch of 1, or an open one",
                                 name, params->shape[0]);
-    if (!links->decode->picture.rank && !file_of(links, name))
+    if (!links->decode->picture.rank && !file_of(links, name)) {
         links->decode->picture = *params;
+        links->decode->layout = layout;
+    }
     if (!bytes && params->dtype != TDL_FLOAT16)
         return NULL;
     real.dtype = TDL_FLOAT32;
@@ -140,7 +145,7 @@ static gchar *check_names(const struct gst_tdl_links *links,
 
 static gchar *refuse(const struct gst_tdl_model_picture *picture)
 {
-    const guint channels = channels_of(picture->params);
+    const guint channels = channels_of(picture);
     g_autofree gchar *is = channels ? g_strdup_printf("has %u, of %s", channels,
                                                       tdl_dtype_name(picture->params->dtype))
                                     : gst_tdl_links_shape_text(picture->params);
@@ -164,13 +169,14 @@ gchar *gst_tdl_inputs_find(struct gst_tdl_model_pictures *out, const struct gst_
         struct gst_tdl_model_picture *picture = &out->list[i];
 
         picture->params = tdl_graph_input(graph, ids[i], &picture->name);
+        picture->layout = tdl_graph_input_layout(graph, ids[i]);
         picture->how = *how;
         set_bytes(links, sources, picture);
         set_ranges(sources, picture);
         picture->file = g_strdup(file_of(links, picture->name));
         if (!picture->file && frame == count)
             frame = i;
-        if (channels_of(picture->params) != 3 || picture->params->dtype != TDL_FLOAT32)
+        if (channels_of(picture) != 3 || picture->params->dtype != TDL_FLOAT32)
             return refuse(picture);
     }
     if (frame == count)
@@ -266,8 +272,7 @@ static enum tdl_result record(const struct gst_tdl_aux_inputs *others, guint i,
                               struct tdl_batch *batch, const struct tdl_frame *frame,
                               gfloat pixel_aspect)
 {
-    const guint h = to->params->layout == TDL_LAYOUT_NCHW ? 2 : 1;
-    const guint width = to->params->shape[h + 1], height = to->params->shape[h];
+    const guint width = to->params->shape[2], height = to->params->shape[1];
     const struct gst_tdl_fit_sizes sizes = { .frame = { frame->width, frame->height },
                                              .pixel_aspect = pixel_aspect,
                                              .input = { width, height },

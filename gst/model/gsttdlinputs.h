@@ -15,7 +15,8 @@
 
 struct gst_tdl_model_picture {
     const gchar *name;                      /* owned by the graph */
-    const struct tdl_tensor_params *params; /* borrowed from the graph */
+    const struct tdl_tensor_params *params; /* borrowed from the graph; floats lie in packs */
+    enum tdl_layout layout;                 /* the graph's */
     struct tdl_frame_to_tensor_params how;  /* the input's colours as numbers */
     gchar *file;                            /* NULL: the frame */
 };

@@ -219,8 +219,7 @@ static const struct tdl_tensor_params *find_tensor(const struct tdl_graph *graph
 static gboolean alike(const struct tdl_tensor_params *a, const struct tdl_tensor_params *b)
 {
     return a->dtype == b->dtype && a->rank == b->rank &&
-           !memcmp(a->shape, b->shape, a->rank * sizeof(a->shape[0])) &&
-           (a->rank != 4 || a->layout == b->layout);
+           !memcmp(a->shape, b->shape, a->rank * sizeof(a->shape[0])) && a->packing == b->packing;
 }
 
 gchar *gst_tdl_links_shape_text(const struct tdl_tensor_params *p)

@@ -280,10 +280,6 @@ static struct tdl_operand *decode_classes(struct tdl_builder *b, struct tdl_oper
 struct tdl_operand *gst_tdl_output_decode(struct tdl_builder *builder, struct tdl_operand *x,
                                           const struct gst_tdl_sources *sources)
 {
-    static const uint32_t to_nhwc[] = { 0, 2, 3, 1 };
-
-    if (tdl_operand_get_desc(x)->layout == TDL_LAYOUT_NCHW)
-        x = tdl_builder_transpose(builder, x, to_nhwc);
     if (!x)
         return NULL;
     return sources->output == GST_TDL_OUTPUT_PICTURE ? decode_picture(builder, x, sources)
@@ -310,14 +306,13 @@ struct gst_tdl_scale gst_tdl_output_scale(enum gst_tdl_output output,
                                           const struct tdl_tensor_params *in,
                                           const struct tdl_tensor_params *made)
 {
-    const guint first = in->layout == TDL_LAYOUT_NCHW ? 2 : 1;
     struct gst_tdl_scale scale = { { 1, 1 }, { 1, 1 } };
 
-    if (output != GST_TDL_OUTPUT_PICTURE || made->shape[1] < in->shape[first] ||
-        made->shape[2] < in->shape[first + 1])
+    if (output != GST_TDL_OUTPUT_PICTURE || made->shape[1] < in->shape[1] ||
+        made->shape[2] < in->shape[2])
         return scale;
-    scale = (struct gst_tdl_scale){ { made->shape[2], in->shape[first + 1] },
-                                    { made->shape[1], in->shape[first] } };
+    scale = (struct gst_tdl_scale){ { made->shape[2], in->shape[2] },
+                                    { made->shape[1], in->shape[1] } };
     reduce(scale.width);
     reduce(scale.height);
     return scale;

@@ -49,9 +49,9 @@ static gboolean is_form(struct head *head, guint rows, guint candidates, gboolea
 }
 
 static gboolean find_head(const struct tdl_tensor_params *c, const struct tdl_tensor_params *p,
-                          gboolean sure, struct head *out)
+                          enum tdl_layout layout, gboolean sure, struct head *out)
 {
-    const gboolean nchw = p->layout == TDL_LAYOUT_NCHW;
+    const gboolean nchw = layout == TDL_LAYOUT_NCHW;
 
     if (c->rank != 3 || c->shape[0] != 1 || p->rank != 4 || p->shape[0] != 1 ||
         (c->dtype != TDL_FLOAT32 && c->dtype != TDL_FLOAT16) ||
@@ -72,11 +72,12 @@ static gboolean find_head(const struct tdl_tensor_params *c, const struct tdl_te
 }
 
 gboolean gst_tdl_yolo_fits(const struct tdl_tensor_params *candidates,
-                           const struct tdl_tensor_params *prototypes, gboolean sure)
+                           const struct tdl_tensor_params *prototypes, enum tdl_layout layout,
+                           gboolean sure)
 {
     struct head head;
 
-    return find_head(candidates, prototypes, sure, &head);
+    return find_head(candidates, prototypes, layout, sure, &head);
 }
 
 /* ------------------------------------------------------------------- pieces */
@@ -221,9 +222,8 @@ static struct tdl_operand *between(struct tdl_builder *b, struct tdl_operand *bo
 /* Sums [objects, h, w] of the prototypes by coefficients [M, objects]. */
 static struct tdl_operand *add_up(struct tdl_builder *b, const struct head *head,
                                   struct tdl_operand *coefficients, struct tdl_operand *prototypes,
-                                  guint objects)
+                                  gboolean nchw, guint objects)
 {
-    const gboolean nchw = tdl_operand_get_desc(prototypes)->layout == TDL_LAYOUT_NCHW;
     const guint area = head->h * head->w, shape[] = { objects, head->h, head->w };
     const guint matrix[] = { nchw ? head->m : area, nchw ? area : head->m };
     const struct tdl_gemm_params p = { .a_transpose = true, .b_transpose = !nchw };
@@ -256,14 +256,14 @@ static struct tdl_operand *unite(struct tdl_builder *b, const struct head *head,
 }
 
 struct tdl_operand *gst_tdl_yolo_decode(struct tdl_builder *b, struct tdl_operand *candidates,
-                                        struct tdl_operand *prototypes,
+                                        struct tdl_operand *prototypes, enum tdl_layout layout,
                                         const struct gst_tdl_sources *sources)
 {
     struct tdl_operand *all, *x, *scores, *boxes, *indices;
     guint kept, objects;
     struct head head;
 
-    if (!find_head(tdl_operand_get_desc(candidates), tdl_operand_get_desc(prototypes), TRUE,
+    if (!find_head(tdl_operand_get_desc(candidates), tdl_operand_get_desc(prototypes), layout, TRUE,
                    &head) ||
         (head.form != CHOSEN && !gst_tdl_decode_check_classes(b, sources->classes, head.classes)))
         return NULL;
@@ -286,7 +286,8 @@ struct tdl_operand *gst_tdl_yolo_decode(struct tdl_builder *b, struct tdl_operan
     objects = MIN(kept, MOST_OBJECTS);
     indices = best(b, scores, objects);
     x = rows(b, x, head.rows - head.m, head.m);
-    x = add_up(b, &head, tdl_builder_gather(b, x, indices, 1), prototypes, objects);
+    x = add_up(b, &head, tdl_builder_gather(b, x, indices, 1), prototypes,
+               layout == TDL_LAYOUT_NCHW, objects);
     return unite(b, &head, x, tdl_builder_gather(b, boxes, indices, 1),
                  tdl_builder_gather(b, scores, indices, 0), objects);
 }

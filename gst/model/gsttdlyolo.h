@@ -9,14 +9,15 @@
 #include "settings/gsttdlsettings.h"
 
 /* Are these two a network's candidates, [1, 4 + classes + M, N] or the other way round,
- * and its prototypes, M channels? Of networks that are known N follows from the
+ * and its prototypes, M channels, in that layout? Of networks that are known N follows from the
  * prototypes' size; with `sure` other numbers will do, too. */
 gboolean gst_tdl_yolo_fits(const struct tdl_tensor_params *candidates,
-                           const struct tdl_tensor_params *prototypes, gboolean sure);
+                           const struct tdl_tensor_params *prototypes, enum tdl_layout layout,
+                           gboolean sure);
 /* The union of the objects' masks, [1, h, w, 1] float32 from 0 to 1, of two that fit. NULL
  * once the builder has failed. */
 struct tdl_operand *gst_tdl_yolo_decode(struct tdl_builder *builder, struct tdl_operand *candidates,
-                                        struct tdl_operand *prototypes,
+                                        struct tdl_operand *prototypes, enum tdl_layout layout,
                                         const struct gst_tdl_sources *sources);
 
 #endif

@@ -260,13 +260,11 @@ enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct 
                : r;
 }
 
-/* Width and height of one image. */
+/* Width and height of one image, which has its channels last. */
 static void image_size(const struct tdl_tensor_params *p, guint out_size[2])
 {
-    const guint h = p->layout == TDL_LAYOUT_NCHW ? 2 : 1;
-
-    out_size[0] = p->shape[h + 1];
-    out_size[1] = p->shape[h];
+    out_size[0] = p->shape[2];
+    out_size[1] = p->shape[1];
 }
 
 static void fit(struct gst_tdl_infer *infer, const struct tdl_frame *frame, gfloat pixel_aspect,

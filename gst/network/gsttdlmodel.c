@@ -263,16 +263,14 @@ gboolean gst_tdl_model_misfits(const struct gst_tdl_model *model,
 gboolean gst_tdl_model_takes(const struct gst_tdl_model *model, gint width, gint height)
 {
     const struct tdl_tensor_params *p = model->input_params;
-    const guint first = p->layout == TDL_LAYOUT_NCHW ? 2 : 1;
 
-    return p->shape[first] == (guint)height && p->shape[first + 1] == (guint)width;
+    return p->shape[1] == (guint)height && p->shape[2] == (guint)width;
 }
 
 GError *gst_tdl_model_notice(const struct gst_tdl_model *model,
                              const struct gst_tdl_sources *sources)
 {
     const struct tdl_tensor_params *p = model->input_params;
-    const guint first = p->layout == TDL_LAYOUT_NCHW ? 2 : 1;
 
     if (model->stray)
         return g_error_new(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
@@ -286,7 +284,7 @@ GError *gst_tdl_model_notice(const struct gst_tdl_model *model,
     return g_error_new(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                        "model-size=%s changes nothing: the file of model \"%s\" fixes its picture, "
                        "which has %ux%u px. Leave model-size empty.",
-                       sources->model_size, model->name, p->shape[first + 1], p->shape[first]);
+                       sources->model_size, model->name, p->shape[2], p->shape[1]);
 }
 
 /* The one who compiles, telling those who wait. */

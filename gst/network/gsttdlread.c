@@ -49,8 +49,7 @@ static gboolean refuse(GError **error, const gchar *name, const gchar *format, .
 static gboolean has_aspect(const struct tdl_tensor_params *image,
                            const struct tdl_tensor_params *in)
 {
-    const guint first = in->layout == TDL_LAYOUT_NCHW ? 2 : 1;
-    const gint64 h = in->shape[first], w = in->shape[first + 1];
+    const gint64 h = in->shape[1], w = in->shape[2];
 
     return ABS(image->shape[1] * w - image->shape[2] * h) <= 2 * (h + w);
 }
@@ -114,9 +113,8 @@ static gboolean check(struct gst_tdl_model *model, gint decoder, const gchar *na
                       "none of its outputs is a picture: \"%s\" has %ux%u numbers for "
                       "a picture of %ux%u px; \"model-output\" names another one, and a YOLO has "
                       "candidates [1, 4 + classes + M, N] and prototypes [1, M, h, w]",
-                      model->output, model->image.shape[2], model->image.shape[1],
-                      in->shape[in->layout == TDL_LAYOUT_NCHW ? 3 : 2],
-                      in->shape[in->layout == TDL_LAYOUT_NCHW ? 2 : 1]);
+                      model->output, model->image.shape[2], model->image.shape[1], in->shape[2],
+                      in->shape[1]);
     if (model->kind != GST_TDL_OUTPUT_MASK && model->fit == GST_TDL_FIT_CROP)
         return refuse(error, name,
                       "the mode shows its output for the whole frame, and input-fit=crop gives it "
@@ -211,8 +209,8 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
     struct tdl_build_params build = {
         .precision = params->sources->precision,
         .no_fuse = !params->sources->fuse,
-        .input_layout = TDL_LAYOUT_NC4HW4,
-        .output_layout = links->state_count ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
+        .input_packing = TDL_PACKING_C4,
+        .output_packing = links->state_count ? TDL_PACKING_C4 : TDL_PACKING_NONE,
         .defer_compile = true,
     };
     struct gst_tdl_decode decode = { .sources = params->sources,

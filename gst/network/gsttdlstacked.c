@@ -16,7 +16,7 @@ static gboolean is_stack_of(const struct tdl_tensor_params *many,
                             const struct tdl_tensor_params *one, guint count)
 {
     return many && many->rank == one->rank && one->rank > 0 && one->shape[0] == 1 &&
-           many->shape[0] == count && many->dtype == one->dtype && many->layout == one->layout &&
+           many->shape[0] == count && many->dtype == one->dtype && many->packing == one->packing &&
            !memcmp(many->shape + 1, one->shape + 1, (one->rank - 1) * sizeof(one->shape[0]));
 }
 

@@ -39,10 +39,9 @@ static void axes_of(const struct gst_tdl_model *model, guint width, guint height
                     struct gst_tdl_tile_axis *out_x, struct gst_tdl_tile_axis *out_y)
 {
     const struct tdl_tensor_params *p = model->input_params;
-    const guint h = p->layout == TDL_LAYOUT_NCHW ? 2 : 1;
 
-    *out_x = (struct gst_tdl_tile_axis){ width, p->shape[h + 1], margin, ALIGN_X };
-    *out_y = (struct gst_tdl_tile_axis){ height, p->shape[h], margin, ALIGN_Y };
+    *out_x = (struct gst_tdl_tile_axis){ width, p->shape[2], margin, ALIGN_X };
+    *out_y = (struct gst_tdl_tile_axis){ height, p->shape[1], margin, ALIGN_Y };
 }
 
 guint gst_tdl_tiles_count(const struct gst_tdl_model *model, guint width, guint height,

@@ -125,7 +125,8 @@ static void network_open(struct network *n)
     struct tdl_operand *x = tdl_builder_input(b, "picture", &picture_params);
     struct tdl_operand *w = tdl_builder_constant(b, &filter, weights, sizeof(weights));
     const struct tdl_conv2d_params p = {.bias = tdl_builder_constant(b, &one, &bias, sizeof(bias)),
-                                        .activation = TDL_ACTIVATION_SIGMOID};
+                                        .activation = TDL_ACTIVATION_SIGMOID,
+                                        .input_layout = TDL_LAYOUT_NHWC};
     tdl_builder_output(b, "mask", tdl_builder_conv2d(b, x, w, &p));
     CHECK(tdl_builder_build(b, NULL, &n->graph));
     tdl_builder_destroy(&b);

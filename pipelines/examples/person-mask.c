@@ -38,8 +38,8 @@ struct work {
 
 static struct tdl_graph *load_model(struct tdl_context *context, const char *path)
 {
-    /* Frames arrive in the layout that the kernels read. */
-    const struct tdl_build_params params = {.input_layout = TDL_LAYOUT_NC4HW4};
+    /* Frames arrive in the packs that the kernels read. */
+    const struct tdl_build_params params = {.input_packing = TDL_PACKING_C4};
     struct tdl_builder *builder;
     struct tdl_graph *graph;
 

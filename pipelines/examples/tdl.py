@@ -12,7 +12,7 @@ import numpy as np
 _lib = c.CDLL("libtdl.so.0")
 MAX_RANK = 6
 READABLE, WRITABLE = 1, 2
-NHWC, NCHW = 0, 1  # of tensors of rank 4
+ROW_MAJOR, PACKS = 0, 1  # how a tensor lies; packs of four channels are of [N, H, W, C]
 # In the order of enum tdl_dtype.
 DTYPES = [np.dtype(t) for t in ("float32", "float16", "int32", "uint32", "int8", "uint8",
                                 "int64", "uint64")]
@@ -29,17 +29,17 @@ class ContextParams(c.Structure):
 class TensorParams(c.Structure):
     """struct tdl_tensor_params"""
     _fields_ = [("dtype", c.c_int), ("rank", c.c_uint32), ("shape", c.c_uint32 * MAX_RANK),
-                ("layout", c.c_int), ("usage", c.c_uint32), ("label", c.c_char_p),
+                ("packing", c.c_int), ("usage", c.c_uint32), ("label", c.c_char_p),
                 ("reserved", c.c_uint64 * 4)]
 
     @classmethod
-    def of(cls, shape, dtype, layout=NHWC):
-        return cls(dtype=DTYPES.index(np.dtype(dtype)), rank=len(shape), layout=layout,
+    def of(cls, shape, dtype, packing=ROW_MAJOR):
+        return cls(dtype=DTYPES.index(np.dtype(dtype)), rank=len(shape), packing=packing,
                    shape=(c.c_uint32 * MAX_RANK)(*shape), usage=READABLE | WRITABLE)
 
     def numpy(self):
-        """(shape, dtype, layout)"""
-        return tuple(self.shape[:self.rank]), DTYPES[self.dtype], self.layout
+        """(shape, dtype, packing)"""
+        return tuple(self.shape[:self.rank]), DTYPES[self.dtype], self.packing
 
 
 class Binding(c.Structure):
@@ -107,8 +107,8 @@ class Context(_Object):
         params = ContextParams(device=device.encode() if device else None)
         super().__init__(_context_create, params)
 
-    def tensor(self, shape, dtype="float32", layout=NHWC):
-        return Tensor(self, shape, dtype, layout)
+    def tensor(self, shape, dtype="float32", packing=ROW_MAJOR):
+        return Tensor(self, shape, dtype, packing)
 
     def builder(self):
         return Builder(self)
@@ -117,9 +117,9 @@ class Context(_Object):
 class Tensor(_Object):
     _kind = "tensor"
 
-    def __init__(self, context, shape, dtype, layout):
+    def __init__(self, context, shape, dtype, packing):
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
-        super().__init__(_tensor_create, context, TensorParams.of(shape, dtype, layout))
+        super().__init__(_tensor_create, context, TensorParams.of(shape, dtype, packing))
 
     def write(self, array):
         """Queued, in order with dispatches."""
@@ -180,7 +180,7 @@ _operator("softmax", c.c_uint32)  # axis
 
 
 class Graph(_Object):
-    """What runs; `inputs` and `outputs` are dicts of (shape, dtype, layout) by name."""
+    """What runs; `inputs` and `outputs` are dicts of (shape, dtype, packing) by name."""
     _kind = "graph"
 
     def __init__(self, context, builder):

@@ -43,8 +43,8 @@ def model(context, path):
     builder.load(path)
     graph = builder.build()
     results = graph(**{name: np.full(shape, 0.5, dtype)
-                       for name, (shape, dtype, _layout) in graph.inputs.items()})
-    for name, (shape, dtype, _layout) in graph.inputs.items():
+                       for name, (shape, dtype, _packing) in graph.inputs.items()})
+    for name, (shape, dtype, _packing) in graph.inputs.items():
         print(f"input {name}: {dtype}{list(shape)}")
     for name, array in results.items():
         print(f"output {name}: {array.dtype}{list(array.shape)}, {array.min():g} to {array.max():g}")

@@ -43,6 +43,12 @@ static gfloat value_at(guint i)
     return (gfloat)((i * 37 + 11) % 23) / 11 - 1; /* -1 to 1 */
 }
 
+/* As the files say it whose outputs these are. */
+static enum tdl_layout layout_of(const struct tdl_tensor_params *p)
+{
+    return p->rank == 4 && p->shape[2] == H ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
+}
+
 /* Runs the decoder over an output of that shape, whose element i is value_at(i), or a
  * label: what comes out is a mask of W x H. */
 static void run(struct fixture *f, const struct tdl_tensor_params *params, gfloat mask[W * H])
@@ -65,6 +71,7 @@ static void run(struct fixture *f, const struct tdl_tensor_params *params, gfloa
             memcpy(bytes + tdl_dtype_size(desc.dtype) * i, &label, tdl_dtype_size(desc.dtype));
     }
     fail_unless(tdl_builder_create(f->context, &b) == TDL_OK);
+    tdl_builder_set_input_layout(b, layout_of(&desc));
     struct tdl_operand *x = tdl_builder_input(b, "x", &desc);
     struct tdl_operand *y = gst_tdl_decode_output(&f->decode, b, "x", x);
     if (y)
@@ -75,7 +82,7 @@ static void run(struct fixture *f, const struct tdl_tensor_params *params, gfloa
     fail_unless(f->decode.found, "%s", tdl_builder_error(b));
     fail_unless(tdl_builder_build(b, NULL, &graph) == TDL_OK, "%s", tdl_last_error());
     const struct tdl_tensor_params *p = tdl_graph_output(graph, 0, NULL);
-    fail_unless(p->rank == 4 && p->layout == TDL_LAYOUT_NHWC && p->dtype == TDL_FLOAT32 &&
+    fail_unless(p->rank == 4 && !p->packing && p->dtype == TDL_FLOAT32 &&
                 p->shape[0] == 1 && p->shape[1] == H && p->shape[2] == W && p->shape[3] == 1);
     struct tdl_tensor_params q = *p;
     q.usage = desc.usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE;
@@ -91,7 +98,7 @@ static void run(struct fixture *f, const struct tdl_tensor_params *params, gfloa
 }
 
 static const struct tdl_tensor_params four_nchw = {
-    .rank = 4, .shape = { 1, 4, H, W }, .layout = TDL_LAYOUT_NCHW };
+    .rank = 4, .shape = { 1, 4, H, W } };
 static const struct tdl_tensor_params two_nhwc = { .rank = 4, .shape = { 1, H, W, 2 } };
 
 /* Value at pixel i of channel c, of four, NCHW. */
@@ -166,9 +173,8 @@ GST_START_TEST(one_channel)
 {
     static const struct tdl_tensor_params shapes[] = {
         { .rank = 4, .shape = { 1, H, W, 1 } },
-        { .rank = 4, .shape = { 1, 1, H, W }, .layout = TDL_LAYOUT_NCHW },
+        { .rank = 4, .shape = { 1, 1, H, W } },
         { .rank = 3, .shape = { 1, H, W } },
-        { .rank = 3, .shape = { 1, H, W }, .layout = TDL_LAYOUT_NCHW },
         { .rank = 2, .shape = { H, W } },
     };
 
@@ -195,7 +201,7 @@ GST_START_TEST(labels)
 {
     static const struct tdl_tensor_params shapes[] = {
         { .dtype = TDL_INT32, .rank = 3, .shape = { 1, H, W } },
-        { .dtype = TDL_UINT8, .rank = 4, .shape = { 1, 1, H, W }, .layout = TDL_LAYOUT_NCHW },
+        { .dtype = TDL_UINT8, .rank = 4, .shape = { 1, 1, H, W } },
     };
 
     for (guint s = 0; s < G_N_ELEMENTS(shapes); s++) {
@@ -224,8 +230,7 @@ GST_START_TEST(ranges)
 {
     static const struct tdl_tensor_params bytes = { .dtype = TDL_UINT8,
                                                     .rank = 4,
-                                                    .shape = { 1, 1, H, W },
-                                                    .layout = TDL_LAYOUT_NCHW };
+                                                    .shape = { 1, 1, H, W } };
     static const struct tdl_tensor_params floats = { .rank = 4, .shape = { 1, H, W, 1 } };
     struct fixture f;
     gfloat mask[W * H];
@@ -285,6 +290,7 @@ GST_START_TEST(refused)
             add_class(&f, rows[i].class);
         f.settings.sources.decoder = rows[i].decoder;
         fail_unless(tdl_builder_create(f.context, &b) == TDL_OK);
+        tdl_builder_set_input_layout(b, layout_of(&rows[i].params));
         fail_unless(!gst_tdl_decode_output(&f.decode, b, "x",
                                            tdl_builder_input(b, "x", &rows[i].params)));
         gst_tdl_decode_finish(&f.decode, b);

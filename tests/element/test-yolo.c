@@ -255,8 +255,7 @@ static struct tdl_tensor_params prototypes_desc(const struct fixture *f)
 {
     if (f->nhwc)
         return (struct tdl_tensor_params){.rank = 4, .shape = {1, f->h, f->w, f->m}};
-    return (struct tdl_tensor_params){
-        .rank = 4, .shape = {1, f->m, f->h, f->w}, .layout = TDL_LAYOUT_NCHW};
+    return (struct tdl_tensor_params){.rank = 4, .shape = {1, f->m, f->h, f->w}};
 }
 
 static struct tdl_tensor *tensor(struct fixture *f, struct tdl_tensor_params p, const void *values)
@@ -280,6 +279,7 @@ static struct tdl_graph *build(struct fixture *f, gboolean fuse, gboolean protot
     struct tdl_builder *b;
 
     fail_unless(tdl_builder_create(f->context, &b) == TDL_OK);
+    tdl_builder_set_input_layout(b, f->nhwc ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW);
     outputs[prototypes_first] = tdl_builder_input(b, "candidates", &c);
     outputs[!prototypes_first] = tdl_builder_input(b, "prototypes", &p);
     for (guint i = 0; i < 2; i++)
@@ -359,7 +359,7 @@ static const struct {
 } shapes[] = {
 #define PROTOTYPES                                                                                 \
     {                                                                                              \
-        .rank = 4, .shape = {1, 32, 160, 160}, .layout = TDL_LAYOUT_NCHW                           \
+        .rank = 4, .shape = {1, 32, 160, 160}                                                     \
     }
     {{.rank = 3, .shape = {1, 116, 8400}}, PROTOTYPES, TRUE, TRUE},
     {{.rank = 3, .shape = {1, 8400, 116}}, PROTOTYPES, TRUE, TRUE},
@@ -376,9 +376,11 @@ static const struct {
 GST_START_TEST(signatures)
 {
     for (guint i = 0; i < 2; i++)
-        fail_unless(gst_tdl_yolo_fits(&shapes[__i__].candidates, &shapes[__i__].prototypes, i) ==
+        fail_unless(gst_tdl_yolo_fits(&shapes[__i__].candidates, &shapes[__i__].prototypes,
+                                      TDL_LAYOUT_NCHW, i) ==
                     (i ? shapes[__i__].sure : shapes[__i__].fits));
-    fail_unless(!gst_tdl_yolo_fits(&shapes[__i__].prototypes, &shapes[__i__].candidates, TRUE));
+    fail_unless(!gst_tdl_yolo_fits(&shapes[__i__].prototypes, &shapes[__i__].candidates,
+                                   TDL_LAYOUT_NCHW, TRUE));
 }
 GST_END_TEST;
 
@@ -395,6 +397,7 @@ GST_START_TEST(refused)
     draw(f, CLASSES);
     const struct tdl_tensor_params c = candidates_desc(f), p = prototypes_desc(f);
     fail_unless(tdl_builder_create(f->context, &b) == TDL_OK);
+    tdl_builder_set_input_layout(b, f->nhwc ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW);
     struct tdl_operand *candidates = tdl_builder_input(b, "c", &c);
     gst_tdl_decode_output(&decode, b, "boxes", candidates);
     gst_tdl_decode_finish(&decode, b);
@@ -424,6 +427,7 @@ GST_START_TEST(shown_as_a_mask_only)
     draw(f, CLASSES);
     const struct tdl_tensor_params c = candidates_desc(f), p = prototypes_desc(f);
     fail_unless(tdl_builder_create(f->context, &b) == TDL_OK);
+    tdl_builder_set_input_layout(b, f->nhwc ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW);
     fail_unless(!gst_tdl_decode_output(&decode, b, "boxes", tdl_builder_input(b, "c", &c)));
     fail_unless(!gst_tdl_decode_output(&decode, b, "prototypes", tdl_builder_input(b, "p", &p)));
     gst_tdl_decode_finish(&decode, b);

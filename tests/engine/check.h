@@ -41,6 +41,16 @@ static inline bool check_passed(bool passed)
         if (!CHECK(condition, __VA_ARGS__))                                                        \
             exit(EXIT_FAILURE);                                                                    \
     } while (0)
+/* A builder whose operators have their channels last, as most tests' pictures do. */
+static inline enum tdl_result check_builder(struct tdl_context *context,
+                                            struct tdl_builder **out_builder)
+{
+    const enum tdl_result r = tdl_builder_create(context, out_builder);
+    if (r == TDL_OK)
+        tdl_builder_set_input_layout(*out_builder, TDL_LAYOUT_NHWC);
+    return r;
+}
+
 #define OK(call) REQUIRE((call) == TDL_OK, "%s: %s", #call, tdl_last_error())
 /* The call fails with this result, and its text holds this part. */
 #define FAILS(call, expected, part) check_error(__FILE__, __LINE__, #call, call, expected, part)

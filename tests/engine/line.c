@@ -21,7 +21,7 @@ struct tdl_graph *line_graph(struct tdl_context *context, float factor, float su
     struct tdl_tensor_params p = image(0);
     struct tdl_builder *b;
     struct tdl_graph *graph;
-    OK(tdl_builder_create(context, &b));
+    OK(check_builder(context, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &p);
     struct tdl_operand *m = subject_constant(b, 4, (uint32_t[]){1, 1, 1, 1}, &factor);
     struct tdl_operand *s = subject_constant(b, 4, (uint32_t[]){1, 1, 1, 1}, &summand);

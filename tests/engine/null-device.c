@@ -300,7 +300,7 @@ static enum tdl_result program_create(struct tdl_graph *g, const struct tdl_comp
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         struct tdl_operand *o = ir->operands[i];
         const struct tdl_operand *from = g->plan.ir->operands[i];
-        if (from->external && from->bound.layout == TDL_LAYOUT_NC4HW4)
+        if (from->external && from->bound.packing == TDL_PACKING_C4)
             return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: this device has no packs", from->name);
         if (!tdl_operand_expand(o))
             return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");

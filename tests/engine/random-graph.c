@@ -14,7 +14,7 @@ struct graph {
 
 static struct tdl_dims dims(const struct tdl_operand *o)
 {
-    return tdl_operand_dims(o);
+    return subject_dims(o);
 }
 
 static void keep(struct graph *g, struct tdl_operand *o)

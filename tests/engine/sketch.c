@@ -5,7 +5,7 @@
 
 static struct tdl_dims dims(O o)
 {
-    return tdl_operand_dims(o);
+    return subject_dims(o);
 }
 
 O sketch_conv(S s, O x, uint32_t out, uint32_t k, uint32_t groups, enum tdl_activation activation)

@@ -72,7 +72,7 @@ struct tdl_operand *subject_bias(struct tdl_builder *b, struct rng *rng, uint32_
 struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint32_t h, uint32_t w,
                                        uint32_t c)
 {
-    struct tdl_tensor_params p = {.dtype = TDL_FLOAT32, .rank = 4, .layout = layout};
+    struct tdl_tensor_params p = {.dtype = TDL_FLOAT32, .rank = 4};
     const uint32_t nhwc[] = {n, h, w, c}, nchw[] = {n, c, h, w};
     memcpy(p.shape, layout == TDL_LAYOUT_NCHW ? nchw : nhwc, sizeof(nhwc));
     return p;
@@ -208,10 +208,12 @@ void subject_close(struct subject *s)
 
 /* Row-major elements of desc to, or from, what a tensor of params `p` holds:
  * the same bytes, unless it is one of packs. */
-static void convert(const struct tdl_tensor_params *p, const struct tdl_tensor_params *desc,
-                    void *values, uint8_t *bytes, bool to_tensor)
+static void convert(const struct tdl_tensor_params *p, const struct tdl_operand *o, void *values,
+                    uint8_t *bytes, bool to_tensor)
 {
-    if (p->layout != TDL_LAYOUT_NC4HW4) {
+    const enum tdl_layout said = o ? tdl_operand_get_layout(o) : TDL_LAYOUT_DEFAULT;
+    const enum tdl_layout layout = said || !o ? said : o->ir->layout;
+    if (p->packing != TDL_PACKING_C4) {
         memcpy(to_tensor ? (void *)bytes : values, to_tensor ? values : (void *)bytes,
                tdl_tensor_params_size(p));
         return;
@@ -227,7 +229,7 @@ static void convert(const struct tdl_tensor_params *p, const struct tdl_tensor_p
                                     ((((size_t)n * ((d.c + 3) / 4) + c / 4) * d.h + y) * d.w + x) *
                                         4 + c % 4;
                     float *plain = (float *)values +
-                                   (desc->layout == TDL_LAYOUT_NCHW
+                                   (layout == TDL_LAYOUT_NCHW
                                         ? (((size_t)n * d.c + c) * d.h + y) * d.w + x
                                         : (((size_t)n * d.h + y) * d.w + x) * d.c + c);
                     *(to_tensor ? packed : plain) = *(to_tensor ? plain : packed);
@@ -267,13 +269,13 @@ static void guarded_create(struct tdl_context *ctx, const struct tdl_tensor_para
 }
 
 /* `values` NULL: all sentinels. */
-static void guarded_write(struct guarded *g, const struct tdl_tensor_params *desc, void *values)
+static void guarded_write(struct guarded *g, const struct tdl_operand *o, void *values)
 {
     uint8_t *bytes = malloc(g->size + GUARD);
     REQUIRE(bytes, "out of memory");
     fill_pattern(bytes, g->size + GUARD);
     if (values)
-        convert(&g->tensor->params, desc, values, bytes, true);
+        convert(&g->tensor->params, o, values, bytes, true);
     OK(tdl_tensor_write(g->whole, bytes, g->size + GUARD, NULL));
     free(bytes);
 }
@@ -309,17 +311,17 @@ static bool check_filling(const char *what, struct tdl_dims d, uint32_t bits, co
     return true;
 }
 
-static bool guarded_read(struct guarded *g, const char *what,
-                         const struct tdl_tensor_params *desc, void *values)
+static bool guarded_read(struct guarded *g, const char *what, const struct tdl_operand *o,
+                         void *values)
 {
     uint8_t *bytes = malloc(g->size + GUARD);
     REQUIRE(bytes, "out of memory");
     OK(tdl_tensor_read(g->whole, bytes, g->size + GUARD));
     bool ok = check_pattern(what, bytes, word_end(&g->tensor->params));
-    if (g->tensor->params.layout == TDL_LAYOUT_NC4HW4)
+    if (g->tensor->params.packing == TDL_PACKING_C4)
         ok &= check_filling(what, tdl_tensor_params_dims(&g->tensor->params), 128, bytes);
     if (values)
-        convert(&g->tensor->params, desc, values, bytes, false);
+        convert(&g->tensor->params, o, values, bytes, false);
     free(bytes);
     return ok;
 }
@@ -606,7 +608,7 @@ bool subject_run(struct subject *s, const struct tdl_build_params *params)
             in ? tdl_graph_input(graph, i, &bindings[i].name)
                : tdl_graph_output(graph, i - inputs, &bindings[i].name);
         guarded_create(s->ctx, p, &guarded[i]);
-        guarded_write(&guarded[i], in ? &s->ir->inputs[i]->desc : NULL, in ? s->inputs[i] : NULL);
+        guarded_write(&guarded[i], in ? s->ir->inputs[i] : NULL, in ? s->inputs[i] : NULL);
         bindings[i].tensor = guarded[i].tensor;
     }
     if (!s->unguarded)
@@ -617,7 +619,7 @@ bool subject_run(struct subject *s, const struct tdl_build_params *params)
     for (uint32_t i = 0; i < inputs + outputs; i++) {
         const struct tdl_operand *o = i < inputs ? s->ir->inputs[i] : s->ir->outputs[i - inputs];
         void *plain = i < inputs ? NULL : s->plain[i - inputs];
-        ok &= guarded_read(&guarded[i], bindings[i].name, &o->desc, plain);
+        ok &= guarded_read(&guarded[i], bindings[i].name, o, plain);
         if (plain)
             ok &= compare_output(s, i - inputs, half);
         guarded_destroy(&guarded[i]);

@@ -39,6 +39,11 @@ struct tdl_operand *subject_constant(struct tdl_builder *b, uint32_t rank, const
 struct tdl_operand *subject_typed_constant(struct tdl_builder *b,
                                            const struct tdl_tensor_params *desc,
                                            const void *bytes);
+/* Dimensions of a picture, where the builder's operators have them. */
+static inline struct tdl_dims subject_dims(const struct tdl_operand *x)
+{
+    return tdl_dims_in(&x->desc, x->ir->layout);
+}
 /* desc of an image in NHWC or NCHW. */
 struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint32_t h, uint32_t w,
                                        uint32_t c);

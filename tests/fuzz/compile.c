@@ -22,6 +22,8 @@ static enum tdl_result compile(struct tdl_builder *builder, const struct tdl_bui
 
     if (r == TDL_OK)
         r = tdl_pass_fold(plan.ir);
+    if (r == TDL_OK)
+        r = tdl_pass_labels(plan.ir);
     if (r == TDL_OK && !params->no_fuse)
         r = tdl_pass_fuse(plan.ir, true);
     if (r == TDL_OK)
@@ -55,7 +57,7 @@ static bool is_small(const struct tdl_ir *ir)
     for (uint32_t i = 0; i < ir->operand_count; i++)
         bytes += tdl_tensor_params_size(&ir->operands[i]->desc);
     for (uint32_t i = 0; i < ir->node_count; i++)
-        macs += ir->nodes[i]->op->macs ? ir->nodes[i]->op->macs(ir->nodes[i]) : 0;
+        macs += tdl_node_macs(ir->nodes[i]);
     return bytes < BYTES && macs < MACS;
 }
 
@@ -102,8 +104,8 @@ void fuzz_compile(struct tdl_builder *builder)
     if (is_small(tdl_builder_ir(builder))) {
         run(builder, NULL);
         run(builder, &(struct tdl_build_params){.no_fuse = true,
-                                                .input_layout = TDL_LAYOUT_NC4HW4,
-                                                .output_layout = TDL_LAYOUT_NC4HW4});
+                                                .input_packing = TDL_PACKING_C4,
+                                                .output_packing = TDL_PACKING_C4});
     }
     compile(builder, &(struct tdl_build_params){.precision = TDL_PRECISION_FP16});
     compile(builder, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32, .no_fuse = true});

@@ -83,7 +83,7 @@ static struct tdl_tensor_params desc_of(struct fuzz *f)
     struct tdl_tensor_params p = {0};
     p.dtype = one_in_16(f) ? byte(f) : byte(f) % 2 ? TDL_FLOAT32 : byte(f) % 8;
     p.rank = one_in_16(f) ? byte(f) : byte(f) % 2 ? 4 : byte(f) % (TDL_MAX_RANK + 1);
-    p.layout = one_in_16(f) ? byte(f) : byte(f) % 2;
+    p.packing = one_in_16(f) ? byte(f) : TDL_PACKING_NONE;
     for (uint32_t i = 0; i < TDL_MAX_RANK; i++)
         p.shape[i] = one_in_16(f) ? number(f) : 1 + byte(f) % 8;
     return p;
@@ -96,6 +96,11 @@ static uint64_t told(struct fuzz *f)
 }
 
 /* --------------------------------------------------------------- the calls */
+
+static void call_layout(struct fuzz *f)
+{
+    tdl_builder_set_input_layout(f->builder, (enum tdl_layout)(byte(f) % 3));
+}
 
 static void call_input(struct fuzz *f)
 {
@@ -144,7 +149,8 @@ static void call_good_conv2d(struct fuzz *f)
         return;
     const struct tdl_tensor_params *in = tdl_operand_get_desc(input);
     const uint64_t layout = told(f);
-    const bool first = layout == TDL_INPUT_NCHW || (!layout && in->layout == TDL_LAYOUT_NCHW);
+    const bool first =
+        (layout ? layout : tdl_builder_get_input_layout(f->builder)) == TDL_LAYOUT_NCHW;
     uint32_t channels = in->shape[first ? 1 : 3];
     uint32_t kernel = byte(f) % 2 ? 3 : 1;
     bool depthwise = byte(f) % 2;
@@ -544,7 +550,7 @@ static void (*const calls[])(struct fuzz *) = {
     call_split,         call_concat,           call_pad,    call_blocks,
     call_normalization, call_matrices,         call_along,  call_triangular,
     call_order,         call_elements,         call_places, call_recurrent,
-    call_quantize,      call_example,
+    call_quantize,      call_example,          call_layout,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -114,7 +114,7 @@ static const struct {
 
 const char *onnx_case_params(const Onnx__TensorProto *t, struct tdl_tensor_params *out)
 {
-    *out = (struct tdl_tensor_params){.layout = TDL_LAYOUT_NCHW};
+    *out = (struct tdl_tensor_params){0};
     size_t type = 0;
     while (type < sizeof(types) / sizeof(*types) && types[type].onnx != t->data_type)
         type++;

@@ -1207,7 +1207,7 @@ static const struct row rows[] = {
     {"own input", open_picture, OK, &own_input},
     {"own input of another shape", open_picture, TDL_ERROR_INVALID_ARGUMENT,
      "for the input 'x' has another shape", &own_flat},
-    {"own input of another type", open_picture, TDL_ERROR_INVALID_ARGUMENT, "layout or type",
+    {"own input of another type", open_picture, TDL_ERROR_INVALID_ARGUMENT, "shape or type",
      &own_bytes},
     {"seven dimensions", seven_dimensions, LACKS, "more than 6 dimensions"},
     {"wide input", wide_input, MODEL, "9223372036854775807 elements in dimension 0"},

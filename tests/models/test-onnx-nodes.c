@@ -80,15 +80,13 @@ static struct tdl_tensor *tensor_of(struct tdl_context *ctx, const struct tdl_te
     return t;
 }
 
-static struct tdl_tensor *input_tensor(struct tdl_context *ctx, const Onnx__TensorProto *data,
-                                       enum tdl_layout layout)
+static struct tdl_tensor *input_tensor(struct tdl_context *ctx, const Onnx__TensorProto *data)
 {
     struct tdl_tensor_params p;
     struct tdl_tensor *t;
     size_t size;
     void *bytes = onnx_case_data(data, &size);
     REQUIRE(bytes && !onnx_case_params(data, &p), "the input cannot be read");
-    p.layout = layout;
     t = tensor_of(ctx, &p);
     OK(tdl_tensor_write(t, bytes, size, NULL));
     free(bytes);
@@ -161,7 +159,7 @@ static bool run(struct tdl_context *ctx, struct tdl_builder *b, const struct onn
            (p = tdl_graph_input(graph, in_count, &in[in_count].name))) {
         const Onnx__TensorProto *data = input_of(c, in[in_count].name);
         REQUIRE(data, "the graph has an input that the model has not");
-        in[in_count++].tensor = input_tensor(ctx, data, p->layout);
+        in[in_count++].tensor = input_tensor(ctx, data);
     }
     for (; out_count < c->output_count; out_count++) {
         p = tdl_graph_output(graph, out_count, &out[out_count].name);

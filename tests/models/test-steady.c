@@ -227,7 +227,7 @@ static void measure_trail(float speed, struct trail out[WAYS])
 
 static void open_model(void)
 {
-    const struct tdl_build_params params = {.input_layout = TDL_LAYOUT_NC4HW4};
+    const struct tdl_build_params params = {.input_packing = TDL_PACKING_C4};
     const char *models = getenv("TDL_TEST_MODELS");
     struct tdl_tensor_params mask_params;
     struct tdl_builder *builder;

@@ -127,6 +127,8 @@ static enum tdl_result compile(struct tdl_builder *builder, bool fuse, size_t *o
                             .ir = tdl_ir_clone(tdl_builder_ir(builder))};
     enum tdl_result r = plan.ir ? tdl_pass_fold(plan.ir) : TDL_ERROR_OUT_OF_MEMORY;
 
+    if (r == TDL_OK)
+        r = tdl_pass_labels(plan.ir);
     if (r == TDL_OK && fuse)
         r = tdl_pass_fuse(plan.ir, false);
     if (r == TDL_OK)

@@ -63,7 +63,7 @@ enum tdl_result tdl_cpu_frame_from_tensor(struct tdl_batch *batch, struct tdl_te
     if (params->source)
         f->behind = behind_of(params->source, frame);
     f->channels = (int32_t)dims.c;
-    f->step = tensor->params.layout == TDL_LAYOUT_NC4HW4 ? 4 : f->channels;
+    f->step = tensor->params.packing == TDL_PACKING_C4 ? 4 : f->channels;
     f->tensor_width = dims.w;
     f->width = (int32_t)params->crop.width;
     f->height = (int32_t)params->crop.height;

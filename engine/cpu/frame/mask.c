@@ -85,7 +85,7 @@ static enum tdl_result add_guide(struct tdl_batch *batch, const struct tdl_compo
     g->inverted = params->invert;
     g->keep = steps->keep;
     if (mask) {
-        const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
+        const struct tdl_dims d = tdl_picture_dims(&mask->params, 1);
         g->mask = (const float *)(void *)tdl_cpu_memory(mask->buffer);
         g->part = tdl_mask_part(params, d.w, d.h);
     }

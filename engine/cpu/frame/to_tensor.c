@@ -72,7 +72,7 @@ enum tdl_result tdl_cpu_frame_to_tensor(struct tdl_batch *batch, const struct td
     t->left = (int32_t)params->inside.x;
     t->top = (int32_t)params->inside.y;
     t->tensor = tdl_cpu_memory(tensor->buffer);
-    t->packed = tensor->params.layout == TDL_LAYOUT_NC4HW4;
+    t->packed = tensor->params.packing == TDL_PACKING_C4;
     t->half = tensor->params.dtype == TDL_FLOAT16;
 fail:
     return r;

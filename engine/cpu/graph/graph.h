@@ -124,7 +124,7 @@ struct tdl_program {
  * from, or to, an external operand. */
 static inline bool tdl_cpu_is_packs(const struct tdl_operand *o)
 {
-    return o->external && o->bound.layout == TDL_LAYOUT_NC4HW4;
+    return o->external && o->bound.packing == TDL_PACKING_C4;
 }
 
 /* A block of the weights. */

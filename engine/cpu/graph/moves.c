@@ -211,7 +211,7 @@ static void run_tile(const struct tdl_cpu_call *call)
 /* Strides of n, h, w, c. */
 static void image_strides(const struct tdl_operand *o, int64_t out[4])
 {
-    const bool nchw = o->desc.layout == TDL_LAYOUT_NCHW;
+    const bool nchw = o->layout == TDL_LAYOUT_NCHW;
     int64_t s[4];
     strides_of(&o->desc, s);
     out[0] = s[0];

@@ -61,10 +61,13 @@ static struct tdl_node *add(struct walk *w, const struct tdl_op *op, struct tdl_
     return n;
 }
 
-static struct tdl_operand *add_value(struct walk *w, const struct tdl_tensor_params *desc)
+static struct tdl_operand *add_value(struct walk *w, const struct tdl_tensor_params *desc,
+                                     enum tdl_layout layout)
 {
     struct tdl_operand *o = tdl_ir_add_operand(w->ir, TDL_OPERAND_VALUE, desc);
     w->failed |= !o;
+    if (o)
+        o->layout = layout;
     return o;
 }
 
@@ -84,7 +87,6 @@ static struct tdl_tensor_params desc_in(const struct tdl_operand *o, enum tdl_la
     struct tdl_tensor_params like = o->desc;
     const struct tdl_dims d = tdl_operand_dims(o);
     const uint32_t nhwc[] = {d.n, d.h, d.w, d.c}, nchw[] = {d.n, d.c, d.h, d.w};
-    like.layout = layout;
     memcpy(like.shape, layout == TDL_LAYOUT_NCHW ? nchw : nhwc, sizeof(nhwc));
     return like;
 }
@@ -104,19 +106,19 @@ static void move_axes(struct walk *w, struct tdl_operand *from, struct tdl_opera
         n->attr.shape.rank = 4;
         memcpy(n->attr.shape.size, to->desc.shape, 4 * sizeof(*to->desc.shape));
     } else {
-        memcpy(n->attr.transpose.permutation,
-               to->desc.layout == TDL_LAYOUT_NCHW ? to_nchw : to_nhwc, sizeof(to_nchw));
+        memcpy(n->attr.transpose.permutation, to->layout == TDL_LAYOUT_NCHW ? to_nchw : to_nhwc,
+               sizeof(to_nchw));
     }
 }
 
 static void unpack_input(struct walk *w, struct tdl_operand *input)
 {
     const struct tdl_tensor_params nhwc = desc_in(input, TDL_LAYOUT_NHWC);
-    struct tdl_operand *pixels = add_value(w, &nhwc), *value = pixels;
+    struct tdl_operand *pixels = add_value(w, &nhwc, TDL_LAYOUT_NHWC), *value = pixels;
     if (w->failed)
         return;
-    if (input->desc.layout == TDL_LAYOUT_NCHW) {
-        value = add_value(w, &input->desc);
+    if (input->layout == TDL_LAYOUT_NCHW) {
+        value = add_value(w, &input->desc, input->layout);
         if (!value)
             return;
         value->twin = pixels;
@@ -129,7 +131,7 @@ static void unpack_input(struct walk *w, struct tdl_operand *input)
 
 static void pack_output(struct walk *w, struct tdl_operand *output)
 {
-    struct tdl_operand *inside = add_value(w, &output->desc);
+    struct tdl_operand *inside = add_value(w, &output->desc, output->layout);
     if (!inside)
         return;
     inside->producer = output->producer;
@@ -164,7 +166,7 @@ static struct tdl_operand *cast_to(struct walk *w, struct tdl_operand *from, enu
 {
     struct tdl_tensor_params desc = from->desc;
     desc.dtype = dtype;
-    struct tdl_operand *to = add_value(w, &desc);
+    struct tdl_operand *to = add_value(w, &desc, from->layout);
     struct tdl_node *n = add(w, tdl_cpu_made.cast, from, to, "cast");
     if (n)
         n->attr.cast.dtype = dtype;
@@ -183,7 +185,7 @@ static struct tdl_operand *take_output(struct walk *w, struct tdl_node *n, enum 
 {
     struct tdl_tensor_params desc = n->output->desc;
     desc.dtype = dtype;
-    struct tdl_operand *old = n->output, *own = add_value(w, &desc);
+    struct tdl_operand *old = n->output, *own = add_value(w, &desc, old->layout);
     if (own) {
         n->output = own;
         own->producer = n;
@@ -241,12 +243,12 @@ static const uint32_t place_of[4] = {0, 3, 1, 2}; /* place in NHWC of each axis 
 
 static bool is_nchw(const struct tdl_operand *o)
 {
-    return o->desc.rank == 4 && o->desc.layout == TDL_LAYOUT_NCHW;
+    return o->desc.rank == 4 && o->layout == TDL_LAYOUT_NCHW;
 }
 
 static bool moves_channels(const struct tdl_node *n, enum tdl_layout to)
 {
-    return n->op->relabels && n->output->desc.layout == to && n->op->can_pack(n);
+    return n->op->relabels && n->output->layout == to && n->op->can_pack(n);
 }
 
 /* The value as NHWC. Of fewer dimensions, which broadcast as NCHW has them, with ones
@@ -256,10 +258,9 @@ static struct tdl_operand *nhwc_of(struct walk *w, struct tdl_operand *o)
     if (tdl_operand_count(o) == 1 && o->desc.rank < 4)
         return o;
     if (o->desc.rank < 4) {
-        struct tdl_tensor_params desc = {
-            .dtype = o->desc.dtype, .rank = 4, .shape = {1, 1, 1, 1}, .layout = TDL_LAYOUT_NCHW};
+        struct tdl_tensor_params desc = {.dtype = o->desc.dtype, .rank = 4, .shape = {1, 1, 1, 1}};
         memcpy(desc.shape + 4 - o->desc.rank, o->desc.shape, o->desc.rank * sizeof(*desc.shape));
-        struct tdl_operand *image = add_value(w, &desc);
+        struct tdl_operand *image = add_value(w, &desc, TDL_LAYOUT_NCHW);
         struct tdl_node *n = add(w, tdl_cpu_made.reshape, o, image, "reshape");
         if (!n)
             return o;
@@ -272,7 +273,7 @@ static struct tdl_operand *nhwc_of(struct walk *w, struct tdl_operand *o)
     if (o->producer && moves_channels(o->producer, TDL_LAYOUT_NCHW))
         return o->twin = o->producer->inputs[0];
     const struct tdl_tensor_params desc = desc_in(o, TDL_LAYOUT_NHWC);
-    struct tdl_operand *twin = add_value(w, &desc);
+    struct tdl_operand *twin = add_value(w, &desc, TDL_LAYOUT_NHWC);
     if (!twin)
         return o;
     move_axes(w, o, twin, "to NHWC");
@@ -303,7 +304,7 @@ static void to_nhwc(struct walk *w, struct tdl_node *n)
     if (!is_nchw(n->output) || n->op == tdl_cpu_made.repack)
         return;
     const struct tdl_tensor_params desc = desc_in(n->output, TDL_LAYOUT_NHWC);
-    struct tdl_operand *old = n->output, *own = add_value(w, &desc);
+    struct tdl_operand *old = n->output, *own = add_value(w, &desc, TDL_LAYOUT_NHWC);
     if (!own)
         return;
     n->output = own;

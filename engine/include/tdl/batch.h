@@ -47,7 +47,7 @@ TDL_API enum tdl_result tdl_buffer_import_host(struct tdl_context *context, void
  * point of what wrote it. Several tensors on one buffer are ordered with each other, as
  * views are; who else uses the memory has to be waited for, and to wait.
  * @param params  as of tdl_tensor_create(); EXPORTABLE ones have memory of their own.
- *                In TDL_LAYOUT_NC4HW4 the missing channels have to be zero
+ *                In packs (TDL_PACKING_C4) the missing channels have to be zero
  * @return TDL_ERROR_INVALID_ARGUMENT for a buffer that is too small: the tensor's bytes
  *         rounded up to 16, and on the CPU, of the caller's memory, 64 more, at an
  *         address that is a multiple of 64. On Vulkan likewise for imported memory that does

@@ -121,7 +121,7 @@ struct tdl_frame_to_tensor_params {
  * Unpack, convert to RGB (full range, the frame's matrix), crop, stretch to
  * the tensor's size, or that of the part of it that is named (pixel centres
  * aligned), and normalise: one dispatch.
- * @param tensor  [1, H, W, 3] float32 NHWC/NC4HW4 or float16 NC4HW4
+ * @param tensor  [1, H, W, 3] float32, row-major or in packs, or float16 in packs
  */
 TDL_API enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_frame *frame,
                                             struct tdl_tensor *tensor,
@@ -157,7 +157,8 @@ struct tdl_frame_from_tensor_params {
  * Stretch a tensor to the frame's size (bilinear, pixel centres aligned), turn its
  * colours (RGB, full range) into the frame's codes, and lay them over a source: one
  * dispatch. Without a source, a tensor's alpha becomes that of a frame that has any.
- * @param tensor  [1, H, W, C] float32 NHWC/NC4HW4: RGB, or with alpha (C = 4), or grey (1)
+ * @param tensor  [1, H, W, C] float32, row-major or in packs: RGB, or with alpha (C = 4), or
+ *                grey (1)
  */
 TDL_API enum tdl_result tdl_frame_from_tensor(struct tdl_batch *batch, struct tdl_tensor *tensor,
                                               const struct tdl_frame *frame,
@@ -191,7 +192,7 @@ enum tdl_mode {
 struct tdl_compose_more {
     /** The foreground's own colours, as networks for matting give them beside the mask, and
      *  the picture that the network saw; NULL: none come. Both [1, h, w, 3] of the mask's
-     *  size, float32 in any layout or float16 NC4HW4; either is borrowed until the batch is
+     *  size, float32, also in packs, or float16 in packs; either is borrowed until the batch is
      *  submitted. What they differ by is stretched to the frame's size and added to it where
      *  the mask is above 0: so the frame keeps its detail and loses the old background's
      *  colours (Lin, Yang, Saleemi, Sengupta, "Robust High-Resolution Video Matting with

@@ -14,9 +14,8 @@
  * ONNX: opsets 7 to 26. float64 and bfloat16 become float32, bool uint8, 16-bit
  * integers int32; quantized operators are computed in float32. Sizes, axes and all
  * that shapes depend on must follow from the file and struct tdl_model_params.
- * Inputs of rank 4 are NCHW, but where they can only be pictures with the channels
- * last; rank-4 outputs are NCHW, but behind a transposition to NHWC, and a caller that knows
- * more relabels them (tdl_builder_relabel()). NonMaxSuppression
+ * Inputs of rank 4 that no operator on channels reads are NCHW, but where they can only
+ * be pictures with the channels last (tdl_operand_get_layout()). NonMaxSuppression
  * gives as many rows as may be left, and -1 in those behind the ones that are. What is
  * gathered by an index of such a row, or by one computed from it, is 0, and -1 where it is
  * an int32 or int64 index itself; what else is computed from the index is -65504. Weights in
@@ -78,7 +77,7 @@ struct tdl_model_params {
                                   struct tdl_operand *operand);
     void *output_data;
     /** Called for each input of the file that is no number, before it is added: what is
-     *  returned stands for it, an operand of its shape, layout and type (of float16, float32
+     *  returned stands for it, an operand of its shape and type (of float16, float32
      *  will do, too), such as what operators make of an input of another type that the caller
      *  adds; NULL: it is added as it is. May fail the builder. NULL: all, as they are. */
     struct tdl_operand *(*input)(void *data, struct tdl_builder *builder, const char *name,

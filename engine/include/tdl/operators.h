@@ -44,15 +44,6 @@ enum tdl_filter_layout {
     TDL_FILTER_IHWO = 3,
 };
 
-/** WebNN's inputLayout: where an input of four dimensions has its channels. An operator that
- *  is told reads the shape so, whatever the operand's own layout is, and its output has them
- *  at the same place. Nothing moves. */
-enum tdl_input_layout {
-    TDL_INPUT_AS_IT_IS = 0, /**< where the layout of the operand has them */
-    TDL_INPUT_NCHW = 1,     /**< WebNN's default, and ONNX's */
-    TDL_INPUT_NHWC = 2,
-};
-
 /** WebNN conv2d. Zero strides, dilations and groups mean 1. */
 struct tdl_conv2d_params {
     uint32_t stride[2];                   /**< vertical, horizontal */
@@ -63,13 +54,13 @@ struct tdl_conv2d_params {
     struct tdl_operand *bias;             /**< [out channels], or NULL */
     enum tdl_activation activation;       /**< of the sum with the bias */
     enum tdl_filter_layout filter_layout; /**< the order of the filter's dimensions */
-    uint64_t input_layout;                /**< enum tdl_input_layout */
+    uint64_t input_layout;                /**< enum tdl_layout: NCHW, NHWC or 0 */
     uint64_t reserved[3];                 /**< 0: room for later versions */
 };
 /**
  * @param filter  a constant, float32 or float16, as `filter_layout` says; of "ohwi":
  *                [out, kh, kw, in / groups]; a depthwise filter (groups == in) is
- *                [in · multiplier, kh, kw, 1]. Its description's layout stays 0.
+ *                [in · multiplier, kh, kw, 1].
  *                Other orders are put into "ohwi" here, in a copy that the
  *                builder owns. One that is computed or bound at dispatch, of the
  *                input's data type, becomes a product of matrices by im2col, which is
@@ -88,7 +79,7 @@ struct tdl_im2col_params {
     uint32_t dilation[2];     /**< vertical, horizontal */
     uint32_t pad[4];          /**< top, bottom, left, right, px; zeros */
     enum tdl_padding padding; /**< SAME_UPPER: with a `pad` of 0 alone */
-    uint64_t input_layout;    /**< enum tdl_input_layout */
+    uint64_t input_layout;    /**< enum tdl_layout: NCHW, NHWC or 0 */
     uint64_t reserved[3];     /**< 0: room for later versions */
 };
 /**
@@ -117,7 +108,7 @@ struct tdl_conv_transpose2d_params {
     uint32_t groups;
     struct tdl_operand *bias;       /**< [out channels], or NULL */
     enum tdl_activation activation; /**< of the sum with the bias */
-    uint64_t input_layout;          /**< enum tdl_input_layout */
+    uint64_t input_layout;          /**< enum tdl_layout: NCHW, NHWC or 0 */
     uint64_t reserved[3];           /**< 0: room for later versions */
 };
 /**
@@ -151,13 +142,13 @@ struct tdl_pool2d_params {
      *  as far as `pad` goes; else the mean is that of the pixels inside. */
     bool count_include_pad;
     enum tdl_activation activation;
-    uint64_t input_layout; /**< enum tdl_input_layout */
+    uint64_t input_layout; /**< enum tdl_layout: NCHW, NHWC or 0 */
     uint64_t reserved[3];  /**< 0: room for later versions */
 };
 /**
  * WebNN averagePool2d, maxPool2d, l2Pool2d: mean, largest value, or root of
  * the sum of squares of the pixels of each window that are inside the image,
- * for each channel. The input is float32 or float16 of rank 4; the output has its layout.
+ * for each channel. The input is float32 or float16 of rank 4.
  * Every window must see a pixel.
  */
 TDL_API struct tdl_operand *tdl_builder_average_pool2d(struct tdl_builder *builder,
@@ -206,10 +197,10 @@ struct tdl_resample2d_params {
     /** Rising: which dimensions `size` and `scale` are of; both 0: height and width of the
      *  layout. Others than neighbours cost two transpositions. */
     uint32_t axes[2];
-    uint64_t input_layout; /**< enum tdl_input_layout */
+    uint64_t input_layout; /**< enum tdl_layout: NCHW, NHWC or 0 */
     uint64_t reserved[3];  /**< 0: room for later versions */
 };
-/** The input is float32 or float16 of rank 4; the output has its layout. Coordinates
+/** The input is float32 or float16 of rank 4. Coordinates
  *  outside the image are clamped to it. A size or a scale must be given. */
 TDL_API struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *builder,
                                                    struct tdl_operand *input,
@@ -218,7 +209,7 @@ TDL_API struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *builder,
 /* ------------------------------------------------------- moving of elements */
 
 /* These take every data type, and any rank unless they say otherwise; axes are
- * those of the shape. The output has the input's data type and layout. */
+ * those of the shape. The output has the input's data type. */
 
 /** For each dimension of the input. */
 struct tdl_slice_params {
@@ -246,8 +237,7 @@ TDL_API struct tdl_operand *tdl_builder_reverse(struct tdl_builder *builder,
 TDL_API enum tdl_result tdl_builder_split(struct tdl_builder *builder, struct tdl_operand *input,
                                           uint32_t count, const uint32_t *sizes, uint32_t axis,
                                           struct tdl_operand **out_parts);
-/** WebNN concat of `count` ≥ 1 operands, which differ in dimension `axis` only; their layouts may
- *  differ, as in element-wise operators. */
+/** WebNN concat of `count` ≥ 1 operands, which differ in dimension `axis` only. */
 TDL_API struct tdl_operand *tdl_builder_concat(struct tdl_builder *builder,
                                                struct tdl_operand *const *inputs, uint32_t count,
                                                uint32_t axis);
@@ -272,7 +262,7 @@ enum tdl_block_order {
     TDL_BLOCK_COLUMN_FIRST = 1, /**< (c · block + by) · block + bx, ONNX "CRD" */
 };
 /** ONNX DepthToSpace and SpaceToDepth: block² channels are a block of pixels.
- *  Rank 4. */
+ *  Rank 4, with channels where tdl_builder_set_input_layout() said. */
 TDL_API struct tdl_operand *tdl_builder_depth_to_space(struct tdl_builder *builder,
                                                        struct tdl_operand *input,
                                                        uint32_t block_size,
@@ -287,13 +277,13 @@ TDL_API struct tdl_operand *tdl_builder_space_to_depth(struct tdl_builder *build
 /* Scales, biases, means and variances are float32 or float16. Those that are computed or bound
  * at dispatch make batch and instanceNormalization several operators. Scale is 1 and bias 0
  * where they are NULL; an epsilon of 0 means 1e-5, one below 0 is an error. The output has
- * the input's shape and layout. */
+ * the input's shape. */
 
 struct tdl_batch_normalization_params {
     struct tdl_operand *scale, *bias; /**< [channels] or NULL */
     float epsilon;                    /**< 0: 1e-5 */
     enum tdl_activation activation;   /**< of the result */
-    uint64_t input_layout;            /**< enum tdl_input_layout */
+    uint64_t input_layout;            /**< enum tdl_layout: NCHW, NHWC or 0 */
     uint64_t reserved[3];             /**< 0: room for later versions */
 };
 /**
@@ -311,7 +301,7 @@ struct tdl_instance_normalization_params {
     struct tdl_operand *scale, *bias; /**< [channels] or NULL */
     float epsilon;                    /**< 0: 1e-5 */
     enum tdl_activation activation;   /**< of the result */
-    uint64_t input_layout;            /**< enum tdl_input_layout */
+    uint64_t input_layout;            /**< enum tdl_layout: NCHW, NHWC or 0 */
     uint64_t reserved[3];             /**< 0: room for later versions */
 };
 /** WebNN instanceNormalization: as batchNormalization, with mean and variance
@@ -342,8 +332,7 @@ TDL_API struct tdl_operand *tdl_builder_layer_normalization(
  * One value of the output from one of each input. Inputs of two or three
  * broadcast to each other as in numpy: shapes are aligned at their last
  * dimensions, ranks may differ, and a dimension of 1 is read for all. They have
- * one data type. Dimensions count, whatever the inputs' layouts are: of two layouts
- * the output has that of the input that an operator on channels has made.
+ * one data type.
  *
  * Floats are float32 and float16 (computed in float32). Without another word an
  * operator of two takes all data types, a function of one float32 and float16;
@@ -518,20 +507,12 @@ TDL_API struct tdl_operand *tdl_builder_activation(struct tdl_builder *builder,
                                                    enum tdl_activation activation);
 /**
  * WebNN reshape: the same elements in the same row-major order, of any data
- * type; the input's layout stays. No work on the device, where the output is
+ * type. No work on the device, where the output is
  * not bound to a tensor or the input is a value inside the graph.
  * @param shape  `rank` sizes with the input's count of elements; copied
  */
 TDL_API struct tdl_operand *tdl_builder_reshape(struct tdl_builder *builder, struct tdl_operand *x,
                                                 uint32_t rank, const uint32_t *shape);
-/**
- * The same elements under the same shape, which is read in another layout from here on:
- * [1, 3, 8, 8], NCHW, has three channels and, as NHWC, eight. Nothing moves, as in
- * tdl_builder_reshape(); tdl_builder_transpose() is what keeps the picture.
- * @param x  of rank 4, any data type
- */
-TDL_API struct tdl_operand *tdl_builder_relabel(struct tdl_builder *builder, struct tdl_operand *x,
-                                                enum tdl_layout layout);
 /** ONNX Flatten: the dimensions before `axis` as one, those from it on as the other. */
 TDL_API struct tdl_operand *tdl_builder_flatten(struct tdl_builder *builder, struct tdl_operand *x,
                                                 uint32_t axis);
@@ -720,7 +701,7 @@ TDL_API enum tdl_result tdl_builder_rnn(struct tdl_builder *builder, struct tdl_
 
 /**
  * WebNN softmax: exp(x − max) / Σ exp(x − max) along an axis, so that large
- * values do not overflow. float32 or float16, shape and layout of the input.
+ * values do not overflow. float32 or float16, shape of the input.
  * @param axis  below the rank
  */
 TDL_API struct tdl_operand *tdl_builder_softmax(struct tdl_builder *builder,
@@ -787,7 +768,7 @@ struct tdl_cumulative_sum_params {
 };
 /**
  * Sums along an axis. float32, float16 and the 32- and 64-bit integers (which
- * wrap); shape, type and layout of the input. Halves are summed in float32.
+ * wrap); shape and type of the input. Halves are summed in float32.
  */
 TDL_API struct tdl_operand *tdl_builder_cumulative_sum(
     struct tdl_builder *builder, struct tdl_operand *input, uint32_t axis,
@@ -825,8 +806,8 @@ TDL_API struct tdl_operand *tdl_builder_non_max_suppression(struct tdl_builder *
  * WebNN transpose, of every type.
  * @param permutation  dimension i of the output is dimension permutation[i] of
  *                     the input; `rank` numbers, each once. NULL reverses them.
- * A rank-4 output that moves the channels of a layout to where another has
- * them takes that layout: NHWC by (0, 3, 1, 2) is NCHW, and back by (0, 2, 3, 1).
+ * Between operators on channels, one from NHWC to NCHW, (0, 3, 1, 2), or back,
+ * (0, 2, 3, 1), most often costs nothing.
  */
 TDL_API struct tdl_operand *tdl_builder_transpose(struct tdl_builder *builder,
                                                   struct tdl_operand *input,
@@ -884,7 +865,7 @@ struct tdl_scatter_params {
  * @param indices  as for gather, in the input's rank; in no dimension but the axis larger
  *                 than the input
  * @param updates  of the input's type and the indices' shape
- * @return the input's type, shape and layout. Every type.
+ * @return the input's type and shape. Every type.
  */
 TDL_API struct tdl_operand *tdl_builder_scatter_elements(struct tdl_builder *builder,
                                                          struct tdl_operand *input,
@@ -897,7 +878,7 @@ TDL_API struct tdl_operand *tdl_builder_scatter_elements(struct tdl_builder *bui
  * @param indices  […, k] as for gather: tuples for the first k dimensions of the input
  * @param updates  of the input's type; the indices' shape without the last dimension, then
  *                 the input's behind the first k
- * @return the input's type, shape and layout. Every type.
+ * @return the input's type and shape. Every type.
  */
 TDL_API struct tdl_operand *tdl_builder_scatter_nd(struct tdl_builder *builder,
                                                    struct tdl_operand *input,

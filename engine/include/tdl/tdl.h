@@ -368,13 +368,21 @@ enum tdl_dtype {
     TDL_UINT64 = 7,
 };
 
-/** Meaning of a rank-4 shape. Other ranks are row-major and ignore it. */
+/** How the elements of a tensor lie in memory. */
+enum tdl_packing {
+    TDL_PACKING_NONE = 0, /**< row-major, in the order of the shape */
+    /** A GPU's own: of the shape [N, H, W, C], stored as [N][ceil(C/4)][H][W][4], missing
+     *  channels zero. What the kernels read without conversion. */
+    TDL_PACKING_C4 = 1,
+};
+
+/** Where a picture of four dimensions has its channels. That belongs to who reads it, as
+ *  WebNN's inputLayout does: a tensor is a type and a shape. */
 enum tdl_layout {
-    TDL_LAYOUT_NHWC = 0,
-    TDL_LAYOUT_NCHW = 1,
-    /** A GPU's own: shape given as NHWC, stored as [N][ceil(C/4)][H][W][4],
-     *  missing channels zero. What the kernels read without conversion. */
-    TDL_LAYOUT_NC4HW4 = 2,
+    TDL_LAYOUT_DEFAULT = 0, /**< what tdl_builder_set_input_layout() said; before, NCHW */
+    TDL_LAYOUT_NCHW = 1,    /**< WebNN's default, and ONNX's */
+    TDL_LAYOUT_NHWC = 2,    /**< TensorFlow's, and that of frames */
+    TDL_LAYOUT_NC4HW4 = 3,  /**< of tensors alone: in packs (TDL_PACKING_C4) */
 };
 
 /** "NHWC", "NCHW" or "NC4HW4"; "unknown" for other numbers. Never NULL. */
@@ -397,7 +405,7 @@ struct tdl_tensor_params {
     enum tdl_dtype dtype;         /**< of the elements */
     uint32_t rank;                /**< 0 (scalar) to TDL_MAX_RANK */
     uint32_t shape[TDL_MAX_RANK]; /**< elements; every dimension ≥ 1 */
-    enum tdl_layout layout;       /**< of rank 4 */
+    enum tdl_packing packing;     /**< packs: of rank 4 */
     uint32_t usage;               /**< enum tdl_tensor_usage, ored */
     const char *label;            /**< for messages; 63 bytes are copied; may be NULL */
     uint64_t reserved[4];         /**< 0: room for later versions */
@@ -469,20 +477,24 @@ TDL_API enum tdl_result tdl_tensor_read_part_async(struct tdl_tensor *tensor, ui
                                                    void *done_data, uint64_t *out_point);
 /**
  * A view with another shape on the same memory, which lives as long as any
- * view does. The element count must be the same; NC4HW4 cannot be reshaped.
+ * view does. The element count must be the same; packs cannot be reshaped.
  */
 TDL_API enum tdl_result tdl_tensor_reshape(struct tdl_tensor *tensor, uint32_t rank,
                                            const uint32_t *shape, struct tdl_tensor **out_view);
 
 /**
  * A new tensor with the same picture in another layout, of the same data type
- * and usage: NHWC, NCHW (any type) or NC4HW4 (float32). Rank 4. Shapes follow
- * their layout: [N, H, W, C] becomes [N, C, H, W].
+ * and usage. Rank 4. Shapes follow their layout: [N, H, W, C] becomes [N, C, H, W], and
+ * that of packs is [N, H, W, C].
  * Queues the conversion and does not wait for it; the first of a shape
  * compiles a kernel. Thread-safe. The caller destroys the tensor.
- * @return TDL_ERROR_INVALID_ARGUMENT for other ranks or types
+ *
+ * @param from  how the tensor's dimensions are meant: NHWC or NCHW, of packs NC4HW4
+ * @param to    NHWC, NCHW (any type) or NC4HW4 (float32)
+ * @return TDL_ERROR_INVALID_ARGUMENT for other ranks, types or layouts
  */
-TDL_API enum tdl_result tdl_tensor_convert_layout(struct tdl_tensor *tensor, enum tdl_layout layout,
+TDL_API enum tdl_result tdl_tensor_convert_layout(struct tdl_tensor *tensor, enum tdl_layout from,
+                                                  enum tdl_layout to,
                                                   struct tdl_tensor **out_tensor);
 
 /* --------------------------------------------------------------- builders */
@@ -557,6 +569,28 @@ TDL_API void tdl_builder_set_label(struct tdl_builder *builder, const char *labe
 
 /** Type and shape of an operand. Owned by the operand. */
 TDL_API const struct tdl_tensor_params *tdl_operand_get_desc(const struct tdl_operand *operand);
+/**
+ * Say once where the operators that follow have their channels, for those whose
+ * `input_layout` is 0. Without it that is NCHW. Readers of model files say the layout of
+ * their format, and leave it so. Returns at once; of the builder's thread.
+ *
+ * @param layout  NCHW or NHWC; 0 is NCHW again. The builder fails for another number.
+ */
+TDL_API void tdl_builder_set_input_layout(struct tdl_builder *builder, enum tdl_layout layout);
+/** What it said last, or NCHW. While tdl_model_params.input is called, where the file has the
+ *  channels of that input, as far as its format or its shape says. */
+TDL_API enum tdl_layout tdl_builder_get_input_layout(const struct tdl_builder *builder);
+/**
+ * Where a picture has its channels: where the operators that made it or read it have them,
+ * those next to it in the graph first. Operators that go by dimensions pass it on, and so
+ * do transpositions from one layout to the other. Looks through the whole graph as it is
+ * now; of the builder's thread.
+ *
+ * @return NCHW or NHWC; TDL_LAYOUT_DEFAULT where no operator says it (a graph has it as the
+ *         builder was told when the inputs were added), of other ranks than 4, of what
+ *         follows from constants, of NULL, and when out of memory
+ */
+TDL_API enum tdl_layout tdl_operand_get_layout(const struct tdl_operand *operand);
 
 /** A named input, TDL_MAX_INPUTS of them at most. Names are unique among inputs, and have
  *  1 to TDL_MAX_NAME bytes. A run binds all inputs, those that no operator reads, too. */
@@ -623,12 +657,12 @@ struct tdl_build_params {
     /** No fusion and no rewrites: each operator its own dispatch. For
      *  debugging and for comparing. */
     bool no_fuse;
-    /** NC4HW4: dispatches give rank-4 inputs in that layout. Otherwise in
-     *  the layout that the builder was told. float32 in any case. */
-    enum tdl_layout input_layout;
-    /** NC4HW4: the graph writes its rank-4 float32 outputs in that layout, for
-     *  a graph that takes them so. Otherwise as the operators have it. */
-    enum tdl_layout output_layout;
+    /** TDL_PACKING_C4: dispatches give rank-4 float32 inputs in packs, of the shape
+     *  [N, H, W, C] wherever the model has its channels. Otherwise as the builder was told. */
+    enum tdl_packing input_packing;
+    /** TDL_PACKING_C4: the graph writes its rank-4 float32 outputs so, for a graph that takes
+     *  them. Otherwise as the operators have it. */
+    enum tdl_packing output_packing;
     /** Compute convolutions so, where the way takes the layer's shape; the
      *  others choose as ever, and struct tdl_graph_step says which did. One of
      *  tdl_conv2d_algorithm_name(), or "name:variant" ("implicit:64x64"); NULL:
@@ -702,10 +736,14 @@ TDL_API const struct tdl_tensor_params *tdl_graph_input(const struct tdl_graph *
                                                         uint32_t index, const char **out_name);
 TDL_API const struct tdl_tensor_params *tdl_graph_output(const struct tdl_graph *graph,
                                                          uint32_t index, const char **out_name);
+/** The layouts of these tensors, as the graph reads and writes them: NCHW, NHWC, or NC4HW4 of
+ *  packs; TDL_LAYOUT_DEFAULT of other ranks than 4, and past the end. */
+TDL_API enum tdl_layout tdl_graph_input_layout(const struct tdl_graph *graph, uint32_t index);
+TDL_API enum tdl_layout tdl_graph_output_layout(const struct tdl_graph *graph, uint32_t index);
 
 /**
  * Queue one run. Tensors are checked against the graph by name, dtype, shape,
- * layout and context. Returns at once, unless the queue is full
+ * packing and context. Returns at once, unless the queue is full
  * (tdl_context_params.max_queued); `out_point` (may be NULL) is reached
  * when the outputs are written. On Vulkan the first dispatch with a set of
  * tensors records a command buffer, later ones replay it.

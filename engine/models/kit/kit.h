@@ -236,8 +236,8 @@ struct tdl_operand *tdl_kit_atan2(struct tdl_kit *kit, struct tdl_operand *y,
 struct tdl_kit_input {
     char name[TDL_KIT_NAME];
     enum tdl_dtype dtype;
-    enum tdl_layout layout;
-    bool has_rank; /* without it the caller's sizes say how many dimensions there are */
+    enum tdl_layout layout; /* where its operators do not say it */
+    bool has_rank;          /* without it the caller's sizes say how many dimensions there are */
     uint32_t rank;
     uint32_t guess;             /* dimensions where neither says how many; 0: then it is an error */
     int64_t size[TDL_MAX_RANK]; /* 0 or less: open */

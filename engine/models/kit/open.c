@@ -86,7 +86,7 @@ bool tdl_kit_bind(struct tdl_kit *kit, const struct tdl_kit_input *in,
         rank = in->guess;
     if (!in->has_rank && rank == 0)
         note_open(in, -1, open);
-    *out = (struct tdl_tensor_params){.dtype = in->dtype, .layout = in->layout, .rank = rank};
+    *out = (struct tdl_tensor_params){.dtype = in->dtype, .rank = rank};
     for (uint32_t i = 0; i < rank; i++) {
         int64_t size = in->has_rank ? in->size[i] : 0;
 

@@ -38,22 +38,8 @@ bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis
     return true;
 }
 
-/* Reshapes keep the layout, also where the rank hides it; what has another one comes to
- * NCHW as a picture of one channel, whose elements stay where they are. */
 struct tdl_operand *ncnn_reshape(struct ncnn_import *im, struct tdl_operand *x, uint32_t rank,
                                  const uint32_t *shape)
 {
-    static const uint32_t to_nchw[] = {0, 3, 1, 2};
-    uint32_t count = 1;
-
-    if (!x)
-        return NULL;
-    const struct tdl_tensor_params *in = tdl_kit_desc(x);
-    if (rank == 4 && in->layout != TDL_LAYOUT_NCHW) {
-        for (uint32_t i = 0; i < in->rank; i++)
-            count *= in->shape[i];
-        x = tdl_builder_reshape(im->builder, x, 4, (const uint32_t[]){1, count, 1, 1});
-        x = x ? tdl_builder_transpose(im->builder, x, to_nchw) : NULL;
-    }
     return x ? tdl_builder_reshape(im->builder, x, rank, shape) : NULL;
 }

@@ -292,6 +292,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
         .text = {.at = text, .end = text + source->size, .line = 1},
     };
 
+    tdl_builder_set_input_layout(builder, TDL_LAYOUT_NCHW);
     if (read_bin(&im) && add_layers(&im) && tdl_kit_check_bound(&im.kit, &(struct tdl_kit_open){0}))
         add_outputs(&im);
     tdl_builder_set_label(builder, NULL);

@@ -103,7 +103,7 @@ struct tdl_operand *ncnn_per_channel(struct ncnn_import *im, const struct tdl_op
 struct tdl_operand *ncnn_bottom(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i);
 /* One of three dimensions. */
 struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i);
-/* tdl_builder_reshape() to what is NCHW, if it has four dimensions. NULL for NULL. */
+/* tdl_builder_reshape(). NULL for NULL. */
 struct tdl_operand *ncnn_reshape(struct ncnn_import *im, struct tdl_operand *x, uint32_t rank,
                                  const uint32_t *shape);
 /* Within what windows, steps and sizes are; false with the builder in error. */

@@ -142,7 +142,7 @@ struct tdl_operand *ncnn_per_channel(struct ncnn_import *im, const struct tdl_op
                                      float *memory, uint32_t count)
 {
     const struct tdl_tensor_params *in = tdl_kit_desc(x);
-    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = in->rank, .layout = in->layout};
+    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = in->rank};
     const uint32_t channels = in->shape[in->rank == 4 ? 1 : 0];
 
     if (!memory)

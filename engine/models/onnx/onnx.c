@@ -180,18 +180,6 @@ static struct tdl_operand *as_declared(struct onnx_import *im, struct tdl_operan
     return tdl_builder_cast(im->builder, o, TDL_FLOAT16);
 }
 
-/* ONNX does not say where an output has its channels: NCHW, unless a transposition has made
- * it, or it is an input. */
-static struct tdl_operand *as_output(struct onnx_import *im, const struct onnx_value *v,
-                                     uint64_t type)
-{
-    struct tdl_operand *o = as_declared(im, v->operand, type);
-
-    if (!o || !v->is_nchw || tdl_kit_rank(o) != 4 || tdl_kit_desc(o)->layout == TDL_LAYOUT_NCHW)
-        return o;
-    return tdl_builder_relabel(im->builder, o, TDL_LAYOUT_NCHW);
-}
-
 static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
 {
     struct tdl_pb g = *graph, name = {0};
@@ -220,7 +208,7 @@ static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
             return false;
         if (!v->operand)
             return tdl_kit_lacks(&im->kit, "the output '%.400s' has no elements", text);
-        if (!tdl_model_output(im->builder, im->kit.source, text, as_output(im, v, type)))
+        if (!tdl_model_output(im->builder, im->kit.source, text, as_declared(im, v->operand, type)))
             return false;
         count++;
     }
@@ -243,6 +231,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
         /* Where memory lies differs from run to run. */
         .seed = (uint64_t)(uintptr_t)builder * 0x9e3779b97f4a7c15u,
     };
+    tdl_builder_set_input_layout(builder, TDL_LAYOUT_NCHW);
     const bool ok = read_model(&im, &im.graph) && onnx_add_graph(&im, &im.graph);
 
     tdl_builder_set_label(builder, NULL);

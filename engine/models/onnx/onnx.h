@@ -8,7 +8,7 @@
  * often have. What depends on constants only is computed at once if it is small
  * (tdl_builder_evaluate()), so that shapes, sizes and axes are numbers when an
  * operator asks for them. Operators on channels are told where ONNX has them
- * (TDL_INPUT_NCHW); to all others a value is a shape.
+ * (TDL_LAYOUT_NCHW); to all others a value is a shape.
  */
 #ifndef TDL_ONNX_H
 #define TDL_ONNX_H
@@ -47,7 +47,6 @@ struct onnx_value {
     bool omitted;                   /* an input of a function that the call left out */
     bool again;                     /* its initializer's message is read again: another call */
     bool given;                     /* is known: was written, or read from the file */
-    bool is_nchw;                   /* an operator wrote it, and no transposition */
     int32_t absent;                 /* indices: so or less is one of no row; 0: no indices */
     const struct onnx_wide *wide;   /* its dimensions; the operand has one */
     uint32_t readers;               /* nodes that read it, as far as is known */

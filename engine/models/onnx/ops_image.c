@@ -177,7 +177,7 @@ bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_ope
                    struct tdl_operand *(*then)(struct onnx_import *im, struct tdl_operand *y))
 {
     struct tdl_conv2d_params p = {
-        .filter_layout = TDL_FILTER_OIHW, .bias = bias, .input_layout = TDL_INPUT_NCHW};
+        .filter_layout = TDL_FILTER_OIHW, .bias = bias, .input_layout = TDL_LAYOUT_NCHW};
     struct window w;
 
     if (!take_window(im, tdl_kit_rank(x), &w) || !(x = to_picture(im, x)))
@@ -196,7 +196,7 @@ bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_ope
 
 static bool add_conv(struct onnx_import *im)
 {
-    struct tdl_conv2d_params p = {.input_layout = TDL_INPUT_NCHW};
+    struct tdl_conv2d_params p = {.input_layout = TDL_LAYOUT_NCHW};
     struct tdl_operand *x = onnx_operand(im, 0), *filter;
     struct window w;
 
@@ -254,7 +254,7 @@ static struct tdl_operand *turn_filter(struct onnx_import *im, struct tdl_operan
 
 static bool add_conv_transpose(struct onnx_import *im)
 {
-    struct tdl_conv_transpose2d_params p = {.input_layout = TDL_INPUT_NCHW};
+    struct tdl_conv_transpose2d_params p = {.input_layout = TDL_LAYOUT_NCHW};
     struct tdl_operand *x = onnx_operand(im, 0), *filter;
     uint32_t out[2] = {0};
     struct window w;
@@ -293,7 +293,7 @@ static void fill_pool(struct onnx_import *im, const struct window *w, struct tdl
         .pad = {w->pad[0], w->pad[1], w->pad[2], w->pad[3]},
         .rounding = onnx_int(im, "ceil_mode", 0) ? TDL_ROUNDING_CEIL : TDL_ROUNDING_FLOOR,
         .count_include_pad = onnx_int(im, "count_include_pad", 0) != 0,
-        .input_layout = TDL_INPUT_NCHW,
+        .input_layout = TDL_LAYOUT_NCHW,
     };
 }
 
@@ -374,7 +374,7 @@ static bool add_global_pool(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand(im, 0);
     struct tdl_reduce_params p = {.keep_dimensions = true};
-    const struct tdl_pool2d_params whole = {.input_layout = TDL_INPUT_NCHW};
+    const struct tdl_pool2d_params whole = {.input_layout = TDL_LAYOUT_NCHW};
     const char *type = im->node.row->name;
     const bool max = !strcmp(type, "GlobalMaxPool"), lp = !strcmp(type, "GlobalLpPool");
 

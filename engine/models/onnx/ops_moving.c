@@ -444,8 +444,6 @@ static bool add_blocks(struct onnx_import *im)
         return false;
     if (block < 1 || block > 16384)
         return tdl_kit_damaged(&im->kit, "blocks of %lld pixels", (long long)block);
-    if (tdl_kit_rank(x) == 4 && tdl_kit_desc(x)->layout != TDL_LAYOUT_NCHW)
-        x = tdl_builder_relabel(im->builder, x, TDL_LAYOUT_NCHW);
     if (!strcmp(im->node.row->name, "SpaceToDepth"))
         return onnx_give(im, tdl_builder_space_to_depth(im->builder, x, (uint32_t)block, order));
     return onnx_give(im, tdl_builder_depth_to_space(im->builder, x, (uint32_t)block, order));

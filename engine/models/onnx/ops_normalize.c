@@ -37,7 +37,7 @@ static bool add_batch_normalization(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand(im, 0), *mean, *variance;
     struct tdl_batch_normalization_params p = {.epsilon = onnx_float(im, "epsilon", 1e-5f),
-                                               .input_layout = TDL_INPUT_NCHW};
+                                               .input_layout = TDL_LAYOUT_NCHW};
 
     if (onnx_int(im, "training_mode", 0))
         return tdl_kit_refuse(&im->kit, "it is in training mode; export the model for inference");
@@ -77,7 +77,7 @@ static bool add_instance_normalization(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand(im, 0);
     struct tdl_instance_normalization_params p = {.epsilon = onnx_float(im, "epsilon", 1e-5f),
-                                                  .input_layout = TDL_INPUT_NCHW};
+                                                  .input_layout = TDL_LAYOUT_NCHW};
 
     if (!x || !(x = to_rank_4(im, x)))
         return false;
@@ -209,7 +209,7 @@ static bool add_lrn(struct onnx_import *im)
         .window = {(uint32_t)size, 1},
         .pad = {(uint32_t)(size - 1) / 2, (uint32_t)size / 2, 0, 0},
         .count_include_pad = true,
-        .input_layout = TDL_INPUT_NCHW,
+        .input_layout = TDL_LAYOUT_NCHW,
     };
     y = onnx_reshape(im, tdl_builder_mul(b, x, x), 4, shape);
     y = tdl_builder_average_pool2d(b, y, &p);

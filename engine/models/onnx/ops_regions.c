@@ -71,7 +71,7 @@ static bool read_blocks(struct onnx_import *im, const uint32_t *in, struct block
     int64_t image[TDL_MAX_RANK], size[TDL_MAX_RANK];
     uint32_t images, sizes, pad[4];
 
-    *k = (struct blocks){.p.input_layout = TDL_INPUT_NCHW};
+    *k = (struct blocks){.p.input_layout = TDL_LAYOUT_NCHW};
     if (!onnx_ints(im, 1, image, TDL_MAX_RANK, &images) ||
         !onnx_ints(im, 2, size, TDL_MAX_RANK, &sizes))
         return false;

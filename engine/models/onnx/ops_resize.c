@@ -121,8 +121,7 @@ static struct tdl_operand *matrix(struct onnx_import *im, const struct resize *r
                                   bool left)
 {
     const uint32_t in = r->in[axis], out = r->out[axis];
-    const struct tdl_tensor_params desc = {
-        .rank = 2, .shape = {left ? out : in, left ? in : out}, .layout = TDL_LAYOUT_NCHW};
+    const struct tdl_tensor_params desc = {.rank = 2, .shape = {left ? out : in, left ? in : out}};
     float *data, *row;
 
     data = tdl_kit_make(&im->kit, tdl_tensor_params_size(&desc));
@@ -345,7 +344,7 @@ static struct tdl_operand *resample(struct onnx_import *im, const struct resize 
         .coordinates = r->way == PYTORCH_HALF_PIXEL ? TDL_RESAMPLE_HALF_PIXEL
                                                     : (enum tdl_resample_coordinates)r->way,
         .rounding = (enum tdl_resample_rounding)r->rounding,
-        .input_layout = TDL_INPUT_NCHW,
+        .input_layout = TDL_LAYOUT_NCHW,
     };
     const bool sizes = meets(r, 2) && meets(r, 3);
 

@@ -68,7 +68,7 @@ static bool read_sizes(struct onnx_import *im, uint32_t i, struct tdl_tensor_par
 /* One element, 0.0 by default, as often as the shape asks for: the device repeats it. */
 static bool add_constant_of_shape(struct onnx_import *im)
 {
-    struct tdl_tensor_params desc = {.layout = TDL_LAYOUT_NCHW};
+    struct tdl_tensor_params desc = {0};
     struct onnx_tensor value = {.desc.dtype = TDL_FLOAT32};
     struct tdl_operand *one;
     bool empty;

@@ -78,7 +78,7 @@ static struct tdl_pool2d_params plane_of(struct onnx_import *im, const struct bo
         .pad = {w->before[1], w->after[1], w->before[2], w->after[2]},
         .rounding = onnx_int(im, "ceil_mode", 0) ? TDL_ROUNDING_CEIL : TDL_ROUNDING_FLOOR,
         .count_include_pad = onnx_int(im, "count_include_pad", 0) != 0,
-        .input_layout = TDL_INPUT_NCHW,
+        .input_layout = TDL_LAYOUT_NCHW,
     };
 }
 
@@ -172,7 +172,7 @@ bool onnx_add_volume_conv(struct onnx_import *im, O x)
         .groups = (uint32_t)groups,
         .bias = bias,
         .filter_layout = TDL_FILTER_OIHW,
-        .input_layout = TDL_INPUT_NCHW,
+        .input_layout = TDL_LAYOUT_NCHW,
     };
     for (uint32_t k = 0; k < w.kernel[0] && tdl_builder_status(b) == TDL_OK; k++) {
         O y = tdl_builder_conv2d(b, pictures_under(im, &w, x, depth, k),

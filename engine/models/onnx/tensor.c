@@ -68,7 +68,7 @@ bool onnx_fail_damaged(struct onnx_import *im, const char *what)
 struct tdl_operand *onnx_constant(struct onnx_import *im, enum tdl_dtype dtype, uint32_t rank,
                                   const uint32_t *shape, const void *data)
 {
-    struct tdl_tensor_params desc = {.dtype = dtype, .rank = rank, .layout = TDL_LAYOUT_NCHW};
+    struct tdl_tensor_params desc = {.dtype = dtype, .rank = rank};
     void *copy;
 
     if (rank)
@@ -88,7 +88,6 @@ struct tdl_operand *onnx_sequence(struct onnx_import *im, enum tdl_dtype dtype, 
         .dtype = real ? TDL_FLOAT32 : TDL_INT64,
         .rank = 1,
         .shape = {count},
-        .layout = TDL_LAYOUT_NCHW,
     };
     const size_t size = tdl_tensor_params_size(&desc);
     void *data = tdl_kit_make(&im->kit, size);
@@ -163,7 +162,7 @@ bool onnx_tensor_read(struct onnx_import *im, const struct tdl_pb *message, stru
     int64_t dims[TDL_MAX_RANK];
     size_t rank = 0;
 
-    *out = (struct onnx_tensor){.message = *message, .desc.layout = TDL_LAYOUT_NCHW};
+    *out = (struct onnx_tensor){.message = *message};
     while (tdl_pb_next(&m, &f)) {
         switch (f.number) {
         case ONNX_TENSOR_DIMS:

@@ -234,7 +234,6 @@ static bool give(struct onnx_import *im, uint32_t i, struct tdl_operand *operand
         return false;
     v->operand = operand;
     v->kept = !evaluate;
-    v->is_nchw = !im->node.row || strcmp(im->node.row->name, "Transpose") != 0;
     return v->given = true;
 }
 

@@ -133,12 +133,14 @@ static bool add_input(struct tfjs_import *im, struct tfjs_node *n, const char *k
     if (!(state ? bind_state(im, state, &in, &desc, open)
                 : tdl_kit_bind(&im->kit, &in, &desc, open)))
         return false;
+    tdl_builder_set_input_layout(im->kit.builder, in.layout);
     if (number)
         x = tdl_kit_fill(&im->kit, &desc, number->value);
     else if (im->trial)
         x = tdl_builder_input(im->builder, in.name, &desc);
     else
         x = tdl_model_input(im->builder, im->kit.source, in.name, &desc);
+    tdl_builder_set_input_layout(im->builder, TDL_LAYOUT_NHWC);
     return settle_input(im, n, x, inside);
 }
 

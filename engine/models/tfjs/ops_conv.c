@@ -71,7 +71,9 @@ static struct tdl_operand *read_filter(struct tfjs_import *im, uint32_t channels
 static bool add_conv(struct tfjs_import *im)
 {
     struct tfjs_value *v = tfjs_in_value(im, 0), value = {0};
-    struct tdl_conv2d_params params = {.filter_layout = TDL_FILTER_HWIO};
+    struct tdl_conv2d_params params = {.filter_layout = TDL_FILTER_HWIO,
+                                       .input_layout = tfjs_input_layout(im)};
+    const bool nchw = params.input_layout == TDL_LAYOUT_NCHW;
     struct tfjs_fused fused;
     struct tdl_operand *x, *filter;
 
@@ -83,8 +85,7 @@ static bool add_conv(struct tfjs_import *im)
     const bool blocks =
         v->block[0] && tdl_kit_rank(weights) == 4 && dilate(im, v, tdl_kit_shape(weights), &params);
     x = blocks ? v->operand : tfjs_picture(im, 0);
-    filter = x ? read_filter(im, tdl_kit_shape(x)[tdl_kit_desc(x)->layout ? 1 : 3], &params.groups)
-               : NULL;
+    filter = x ? read_filter(im, tdl_kit_shape(x)[nchw ? 1 : 3], &params.groups) : NULL;
     if (!filter)
         return false;
     params.bias = fused.bias;
@@ -92,7 +93,7 @@ static bool add_conv(struct tfjs_import *im)
     x = tfjs_finish_fused(im, &fused, tdl_builder_conv2d(im->builder, x, filter, &params));
     if (!blocks)
         return tfjs_give(im, x);
-    value.operand = tfjs_nhwc(im, x);
+    value.operand = x;
     memcpy(value.block, v->block, sizeof(value.block));
     return value.operand && tfjs_give_value(im, 0, &value);
 }
@@ -116,8 +117,7 @@ static struct tdl_operand *transposed_filter(struct tfjs_import *im, uint32_t i)
         return NULL;
     }
     if (!v->data)
-        return tdl_kit_settle(&im->kit,
-                              tfjs_nhwc(im, tdl_builder_transpose(im->builder, filter, order)));
+        return tdl_kit_settle(&im->kit, tdl_builder_transpose(im->builder, filter, order));
     for (uint32_t d = 0; d < 4; d++)
         desc.shape[d] = s[order[d]];
     to = tdl_kit_make(&im->kit, tdl_tensor_params_size(&desc));
@@ -130,7 +130,7 @@ static struct tdl_operand *transposed_filter(struct tfjs_import *im, uint32_t i)
 
 static bool add_conv_transpose(struct tfjs_import *im)
 {
-    struct tdl_conv_transpose2d_params params = {0};
+    struct tdl_conv_transpose2d_params params = {.input_layout = tfjs_input_layout(im)};
     struct tdl_operand *filter = transposed_filter(im, 1), *x = filter ? tfjs_picture(im, 2) : NULL;
     int64_t size[4];
     uint32_t count;
@@ -141,7 +141,7 @@ static bool add_conv_transpose(struct tfjs_import *im)
         return false;
     if (count != 4)
         return tdl_kit_damaged(&im->kit, "a size of %u numbers instead of 4", count);
-    const uint32_t first = tdl_kit_desc(x)->layout ? 2 : 1;
+    const uint32_t first = params.input_layout == TDL_LAYOUT_NCHW ? 2 : 1;
     return tdl_kit_crop_gradient(&im->kit, tdl_kit_shape(x) + first, tdl_kit_shape(filter) + 1,
                                  size + first, &params) &&
            tfjs_give(im, tdl_builder_conv_transpose2d(im->builder, x, filter, &params));

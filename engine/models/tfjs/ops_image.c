@@ -8,10 +8,10 @@ enum pool { AVERAGE, MAX };
 
 static bool add_pool(struct tfjs_import *im)
 {
-    struct tdl_pool2d_params params = {0};
+    struct tdl_pool2d_params params = {.input_layout = tfjs_input_layout(im)};
     struct tdl_operand *x = tfjs_picture(im, 0);
     const bool max = im->row->detail == MAX;
-    const uint32_t *s = tdl_kit_shape(x) + (tdl_kit_desc(x)->layout ? 2 : 1);
+    const uint32_t *s = tdl_kit_shape(x) + (params.input_layout == TDL_LAYOUT_NCHW ? 2 : 1);
 
     if (!x || !tfjs_pair(im, "ksize", params.window) || !tfjs_pair(im, "strides", params.stride) ||
         !tfjs_padding(im, &params.padding, params.pad))
@@ -19,11 +19,9 @@ static bool add_pool(struct tfjs_import *im)
     /* One window over all of it has kernels of its own. */
     if (params.window[0] == s[0] && params.window[1] == s[1] && !params.pad[0] && !params.pad[1] &&
         !params.pad[2] && !params.pad[3] && params.padding == TDL_PADDING_EXPLICIT)
-        x = max ? tdl_builder_global_max_pool(im->builder, x)
-                : tdl_builder_global_average_pool(im->builder, x);
-    else
-        x = max ? tdl_builder_max_pool2d(im->builder, x, &params)
-                : tdl_builder_average_pool2d(im->builder, x, &params);
+        params = (struct tdl_pool2d_params){.input_layout = params.input_layout};
+    x = max ? tdl_builder_max_pool2d(im->builder, x, &params)
+            : tdl_builder_average_pool2d(im->builder, x, &params);
     return tfjs_give(im, x);
 }
 
@@ -63,15 +61,17 @@ static bool add_blocks(struct tfjs_import *im)
         return false;
     if (size < 1 || size > 64)
         return tdl_kit_damaged(&im->kit, "blocks of %lld px", (long long)size);
-    return tfjs_give(im,
-                     (im->row->detail ? tdl_builder_space_to_depth : tdl_builder_depth_to_space)(
-                         im->builder, x, (uint32_t)size, TDL_BLOCK_DEPTH_FIRST));
+    tdl_builder_set_input_layout(im->builder, tfjs_input_layout(im));
+    x = (im->row->detail ? tdl_builder_space_to_depth : tdl_builder_depth_to_space)(
+        im->builder, x, (uint32_t)size, TDL_BLOCK_DEPTH_FIRST);
+    tdl_builder_set_input_layout(im->builder, TDL_LAYOUT_NHWC);
+    return tfjs_give(im, x);
 }
 
 static bool add_batch_norm(struct tfjs_import *im)
 {
     struct tdl_operand *x = tfjs_picture(im, 0), *in[5] = {0};
-    struct tdl_batch_normalization_params params = {0};
+    struct tdl_batch_normalization_params params = {.input_layout = tfjs_input_layout(im)};
 
     for (uint32_t i = 1; x && i < 5; i++)
         if (!(in[i] = tfjs_operand(im, i)))

@@ -53,7 +53,7 @@ static struct tdl_operand *turn(struct tfjs_import *im, struct tdl_operand *x)
         order[d] = d;
     order[rank - 2] = rank - 1;
     order[rank - 1] = rank - 2;
-    return tfjs_nhwc(im, tdl_builder_transpose(im->builder, x, order));
+    return tdl_builder_transpose(im->builder, x, order);
 }
 
 static bool add_matmul(struct tfjs_import *im)

@@ -196,7 +196,7 @@ static bool add_strided_slice(struct tfjs_import *im)
     for (uint32_t d = 0; d < out.rank; d++)
         if (out.shape[d] == 0)
             return tfjs_give_empty(im, 0, &out);
-    return tfjs_give(im, tfjs_nhwc(im, tdl_kit_slice_places(&im->kit, x, &params, &out)));
+    return tfjs_give(im, tdl_kit_slice_places(&im->kit, x, &params, &out));
 }
 
 /* ------------------------------------------------------------------------ borders */
@@ -306,7 +306,7 @@ static bool add_space_to_batch(struct tfjs_import *im)
     if (!x ||
         !read_blocks(im, tdl_kit_rank(x), block, &spatial, params.before + 1, params.after + 1))
         return false;
-    x = tfjs_nhwc(im, tdl_builder_pad(im->builder, x, &params));
+    x = tdl_builder_pad(im->builder, x, &params);
     for (uint32_t i = 0; x && i < spatial; i++)
         if (tdl_kit_shape(x)[1 + i] % block[i] != 0)
             return tdl_kit_damaged(&im->kit, "%u elements are no blocks of %u",
@@ -337,7 +337,7 @@ static bool add_batch_to_space(struct tfjs_import *im)
         if (x && tdl_kit_shape(x)[0] % blocks != 0)
             return tdl_kit_damaged(&im->kit, "%u pictures are no blocks of %u", tdl_kit_shape(x)[0],
                                    blocks);
-        x = x ? tfjs_nhwc(im, tdl_kit_exchange_blocks(&im->kit, x, block, spatial, true)) : NULL;
+        x = x ? tdl_kit_exchange_blocks(&im->kit, x, block, spatial, true) : NULL;
     }
     for (uint32_t d = 0; x && d < tdl_kit_rank(x); d++) {
         const uint64_t cut = (uint64_t)params.start[d] + after[d];

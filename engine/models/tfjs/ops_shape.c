@@ -180,7 +180,6 @@ static bool add_like(struct tfjs_import *im)
         return false;
     if (tfjs_is_empty(im, 0))
         return tfjs_give_empty(im, 0, &desc);
-    desc.layout = TDL_LAYOUT_NHWC;
     return tfjs_give(im, tdl_kit_fill(&im->kit, &desc, im->row->detail));
 }
 

@@ -61,6 +61,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
 {
     struct tfjs_import im = {.kit = tdl_kit_begin(builder, source, &ways), .builder = builder};
 
+    tdl_builder_set_input_layout(builder, TDL_LAYOUT_NHWC);
     if (read_model(&im) && tfjs_try_states(&im) && tfjs_add_inputs(&im) && tfjs_add_outputs(&im))
         tfjs_check_states(&im);
     tdl_builder_set_label(builder, NULL);

@@ -161,11 +161,9 @@ bool tfjs_give_empty(struct tfjs_import *im, uint32_t i, const struct tdl_tensor
 /* Any value, as it is. */
 bool tfjs_give_value(struct tfjs_import *im, uint32_t i, const struct tfjs_value *value);
 
-/* tdl_builder_reshape(); the result is NHWC. */
+/* tdl_builder_reshape(). NULL for NULL. */
 struct tdl_operand *tfjs_reshape(struct tfjs_import *im, struct tdl_operand *x, uint32_t rank,
                                  const uint32_t *shape);
-/* Makes it four dimensions under the layout that operators expect. NULL stays NULL. */
-struct tdl_operand *tfjs_nhwc(struct tfjs_import *im, struct tdl_operand *x);
 
 /* ----------------------------------------------------------- attributes.c */
 

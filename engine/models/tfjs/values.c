@@ -49,8 +49,7 @@ struct tdl_operand *tfjs_operand(struct tfjs_import *im, uint32_t i)
         return NULL;
     }
     if (v->block[0]) { /* nobody made a dilation of it */
-        v->operand =
-            tfjs_nhwc(im, tdl_kit_exchange_blocks(&im->kit, v->operand, v->block, 2, false));
+        v->operand = tdl_kit_exchange_blocks(&im->kit, v->operand, v->block, 2, false);
         v->block[0] = v->block[1] = 0;
     }
     return v->operand;
@@ -146,7 +145,7 @@ bool tfjs_give_value(struct tfjs_import *im, uint32_t i, const struct tfjs_value
 
 bool tfjs_give_at(struct tfjs_import *im, uint32_t i, struct tdl_operand *operand)
 {
-    struct tfjs_value value = {.operand = tdl_kit_settle(&im->kit, tfjs_nhwc(im, operand))};
+    struct tfjs_value value = {.operand = tdl_kit_settle(&im->kit, operand)};
 
     if (!value.operand || tdl_builder_status(im->builder) != TDL_OK)
         return false;
@@ -167,15 +166,8 @@ bool tfjs_give_empty(struct tfjs_import *im, uint32_t i, const struct tdl_tensor
 
 /* ------------------------------------------------------------------- operands */
 
-struct tdl_operand *tfjs_nhwc(struct tfjs_import *im, struct tdl_operand *x)
-{
-    if (!x || tdl_kit_rank(x) != 4 || tdl_kit_desc(x)->layout == TDL_LAYOUT_NHWC)
-        return x;
-    return tdl_builder_relabel(im->builder, x, TDL_LAYOUT_NHWC);
-}
-
 struct tdl_operand *tfjs_reshape(struct tfjs_import *im, struct tdl_operand *x, uint32_t rank,
                                  const uint32_t *shape)
 {
-    return tfjs_nhwc(im, x ? tdl_builder_reshape(im->builder, x, rank, shape) : NULL);
+    return x ? tdl_builder_reshape(im->builder, x, rank, shape) : NULL;
 }

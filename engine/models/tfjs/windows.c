@@ -13,6 +13,11 @@ static bool is_nchw(const struct tfjs_import *im)
     return !strcmp(tfjs_string(im, "data_format", text, sizeof(text)), "NCHW");
 }
 
+enum tdl_layout tfjs_input_layout(const struct tfjs_import *im)
+{
+    return is_nchw(im) ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
+}
+
 struct tdl_operand *tfjs_picture(struct tfjs_import *im, uint32_t i)
 {
     struct tdl_operand *x = tfjs_operand(im, i);
@@ -22,7 +27,7 @@ struct tdl_operand *tfjs_picture(struct tfjs_import *im, uint32_t i)
                         tdl_kit_rank(x));
         return NULL;
     }
-    return x && is_nchw(im) ? tdl_builder_relabel(im->builder, x, TDL_LAYOUT_NCHW) : x;
+    return x;
 }
 
 bool tfjs_pair(struct tfjs_import *im, const char *name, uint32_t out[2])

@@ -5,8 +5,9 @@
 
 #include "tfjs.h"
 
-/* The picture that is input `i`, NHWC or, where the node says so, NCHW. NULL with the builder
- * in error. */
+/* Where the node has channels: NHWC, unless it says NCHW. */
+enum tdl_layout tfjs_input_layout(const struct tfjs_import *im);
+/* The picture that is input `i`. NULL with the builder in error. */
 struct tdl_operand *tfjs_picture(struct tfjs_import *im, uint32_t i);
 /* Height and width of a list of four, in the node's order of dimensions; 1 each where there
  * is none. */

@@ -149,20 +149,3 @@ struct tdl_operand *tflite_zero(struct tflite_import *im, enum tdl_dtype dtype)
 
     return tdl_builder_constant(im->builder, &desc, &zero, tdl_dtype_size(dtype));
 }
-
-/* As the builder labels them, rank-4 tensors of TensorFlow are all NHWC: what is
- * moved to where NCHW has it goes there as rank 5. */
-struct tdl_operand *tflite_transpose(struct tflite_import *im, struct tdl_operand *x,
-                                     const uint32_t *permutation)
-{
-    static const uint32_t to_nchw[] = {0, 3, 1, 2}, longer[] = {0, 1, 4, 2, 3};
-    const struct tdl_tensor_params *in = tdl_kit_desc(x);
-    const uint32_t s[] = {1, in->shape[0], in->shape[1], in->shape[2], in->shape[3]};
-
-    if (in->rank != 4 || memcmp(permutation, to_nchw, sizeof(to_nchw)) != 0)
-        return tdl_builder_transpose(im->builder, x, permutation);
-    x = tdl_builder_reshape(im->builder, x, 5, s);
-    x = x ? tdl_builder_transpose(im->builder, x, longer) : NULL;
-    return x ? tdl_builder_reshape(im->builder, x, 4, (const uint32_t[]){s[1], s[4], s[2], s[3]})
-             : NULL;
-}

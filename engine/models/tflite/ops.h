@@ -32,9 +32,6 @@ bool tflite_read_bias(struct tflite_import *im, const struct tflite_op *op, uint
                       struct tdl_operand **out);
 /* A scalar 0. */
 struct tdl_operand *tflite_zero(struct tflite_import *im, enum tdl_dtype dtype);
-/* tdl_builder_transpose() that leaves the layout as it is. */
-struct tdl_operand *tflite_transpose(struct tflite_import *im, struct tdl_operand *x,
-                                     const uint32_t *permutation);
 
 /* Tables of rows, each ends with an empty one. */
 extern const struct tflite_op_row tflite_rows_conv[], tflite_rows_detect[], tflite_rows_eltwise[],

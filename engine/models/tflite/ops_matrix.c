@@ -62,7 +62,7 @@ static struct tdl_operand *adjoint(struct tflite_import *im, struct tdl_operand 
 
     for (uint32_t i = 0; i < rank; i++)
         permutation[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
-    return tflite_transpose(im, x, permutation);
+    return tdl_builder_transpose(im->builder, x, permutation);
 }
 
 static bool add_batch_matmul(struct tflite_import *im, const struct tflite_op *op)

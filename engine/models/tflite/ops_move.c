@@ -181,7 +181,7 @@ static bool add_transpose(struct tflite_import *im, const struct tflite_op *op)
         return false;
     if (!tdl_kit_permutation(&im->kit, list, rank, rank, permutation))
         return false;
-    return tflite_give(im, op, tflite_transpose(im, x, permutation));
+    return tflite_give(im, op, tdl_builder_transpose(im->builder, x, permutation));
 }
 
 const struct tflite_op_row tflite_rows_move[] = {

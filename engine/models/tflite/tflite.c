@@ -302,6 +302,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
                                .builder = builder,
                                .add_operator = import_operator,
                                .fb = {.data = source->data, .size = source->size}};
+    tdl_builder_set_input_layout(builder, TDL_LAYOUT_NHWC);
     bool ok = open_model(&im) && import_inputs(&im);
     for (uint32_t i = 0; ok && i < im.operators.count; i++)
         ok = import_operator(&im, i);

@@ -125,7 +125,7 @@ enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *com
     if (can_copy_planes(&plan))
         return copy_planes(batch, &plan);
     if (tdl_compose_needs_mask(kernel) && !params->reuse_mask) {
-        const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
+        const struct tdl_dims d = tdl_picture_dims(&mask->params, 1);
         plan.mask = mask->buffer;
         plan.part = tdl_mask_part(params, d.w, d.h);
     }

@@ -34,7 +34,7 @@ static struct tdl_frame_spec make_spec(const struct tdl_context *ctx, struct tdl
                                        const struct tdl_frame *frame,
                                        const struct tdl_frame_from_tensor_params *params)
 {
-    const bool packed = tensor->params.layout == TDL_LAYOUT_NC4HW4;
+    const bool packed = tensor->params.packing == TDL_PACKING_C4;
     const uint32_t channels = tdl_tensor_params_dims(&tensor->params).c;
     struct tdl_frame_spec spec =
         tdl_frame_from_tensor_spec(.source = tdl_format_traits(frame->format),

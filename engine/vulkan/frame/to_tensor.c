@@ -40,7 +40,7 @@ static struct tdl_frame_spec make_spec(const struct tdl_context *ctx, const stru
     struct tdl_frame_spec spec =
         tdl_frame_to_tensor_spec(.source = tdl_format_traits(frame->format),
                                  .source_aligned = tdl_frame_is_aligned(frame),
-                                 .packed4 = tensor->params.layout == TDL_LAYOUT_NC4HW4,
+                                 .packed4 = tensor->params.packing == TDL_PACKING_C4,
                                  .few = tdl_frame_wants_few(ctx));
     tdl_frame_set_group(&spec, GROUP_X, GROUP_Y);
     return spec;

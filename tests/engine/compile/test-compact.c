@@ -89,6 +89,7 @@ static O use(struct tdl_builder *b, const struct weights *w, enum use how, bool 
         x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, 5, 6, in[layout]));
         return tdl_builder_conv2d(b, x, k, &p);
     case DEPTHWISE:
+        tdl_builder_set_input_layout(b, TDL_LAYOUT_NCHW);
         x = subject_input(b, "x", subject_image(TDL_LAYOUT_NCHW, 1, 5, 6, s[0]));
         return tdl_builder_conv2d(b, x, k, &p);
     case TURNED:
@@ -162,7 +163,7 @@ static void check_use(struct tdl_context *ctx, uint64_t seed, enum use how)
     fill(&w, &rng);
     for (int compact = 0; compact < 2; compact++) {
         struct tdl_builder *b;
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         OK(tdl_builder_output(b, "y", use(b, &w, how, compact, layout)));
         run(ctx, b, seed, got[compact], sizeof(got[compact]));
     }
@@ -190,7 +191,7 @@ static void check_halves(struct tdl_context *ctx, uint64_t seed, uint32_t layout
     }
     for (int half = 0; half < 2; half++) {
         struct tdl_builder *b;
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         p.dtype = half ? TDL_FLOAT16 : TDL_FLOAT32;
         O k = tdl_builder_constant(b, &p, half ? (const void *)halves : floats,
                                    tdl_tensor_params_size(&p));
@@ -210,7 +211,7 @@ static void check_known(void)
     struct tdl_builder *b;
     check_begin("evaluated");
     fill(&w, &rng);
-    OK(tdl_builder_create(NULL, &b));
+    OK(check_builder(NULL, &b));
     O o = tdl_builder_reshape(b, constant(b, &w, true), 1, (const uint32_t[]){50 * 90});
     const void *data = tdl_builder_evaluate(b, o);
     CHECK(data && !memcmp(data, w.floats, 50 * 90 * sizeof(float)), "other numbers");

@@ -17,7 +17,7 @@
 
 static struct tdl_dims dims(O o)
 {
-    return tdl_operand_dims(o);
+    return subject_dims(o);
 }
 
 #define GRAPH(name) static O name(S s)
@@ -757,12 +757,13 @@ static void check_fusions(void)
         struct sketch s = {.rng = {i}};
         char text[256] = "";
         check_begin("fuse: %s%s", rows[i].name, rows[i].gpu ? " on a GPU" : "");
-        OK(tdl_builder_create(NULL, &s.b));
+        OK(check_builder(NULL, &s.b));
         s.x = sketch_input(&s, "x", 1, 8, 8, 4);
         sketch_output(&s, "result", rows[i].build(&s));
         REQUIRE(tdl_builder_status(s.b) == TDL_OK, "%s", tdl_builder_error(s.b));
         struct tdl_ir *ir = tdl_ir_clone(tdl_builder_ir(s.b));
         OK(tdl_pass_fold(ir));
+        OK(tdl_pass_labels(ir));
         OK(tdl_pass_fuse(ir, rows[i].gpu));
         for (uint32_t k = 0; k < ir->node_count; k++)
             append_node(text, sizeof(text), ir->nodes[k]);
@@ -779,13 +780,14 @@ static void check_deep_graph(void)
 {
     struct sketch s = {.rng = {1}};
     check_begin("fuse: 64 joins of two branches");
-    OK(tdl_builder_create(NULL, &s.b));
+    OK(check_builder(NULL, &s.b));
     O x = s.x = sketch_input(&s, "x", 1, 2, 2, 4);
     for (int i = 0; i < 64; i++)
         x = sketch_add(&s, sketch_conv3(&s, x), sketch_conv1(&s, x));
     sketch_output(&s, "y", x);
     OK(tdl_builder_status(s.b));
     struct tdl_ir *ir = tdl_ir_clone(tdl_builder_ir(s.b));
+    OK(tdl_pass_labels(ir));
     OK(tdl_pass_fuse(ir, false));
     CHECK(ir->node_count == 128, "%u nodes are left of 192", ir->node_count);
     sketch_check_order(ir);

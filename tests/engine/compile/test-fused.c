@@ -23,7 +23,7 @@ static void run_seed(struct tdl_context *ctx, uint64_t seed)
     struct tdl_builder *b;
     struct subject s;
     struct rng rng = {seed};
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     random_graph(b, seed);
     check_begin("seed %llu", (unsigned long long)seed);
     subject_open(&s, ctx, b, &rng);
@@ -54,7 +54,7 @@ static struct tdl_operand *conv(struct tdl_builder *b, struct rng *rng, struct t
             RNG_PICK(rng, TDL_ACTIVATION_NONE, TDL_ACTIVATION_RELU, TDL_ACTIVATION_HARD_SWISH),
         .bias = rng_one_in(rng, 4) ? NULL : subject_bias(b, rng, out),
     };
-    const uint32_t in = tdl_operand_dims(x).c / groups;
+    const uint32_t in = subject_dims(x).c / groups;
     return tdl_builder_conv2d(b, x, subject_filter(b, rng, out, k, k, in), &p);
 }
 
@@ -65,7 +65,7 @@ static struct tdl_operand *head(struct tdl_builder *b, struct rng *rng, struct t
     const struct tdl_conv_transpose2d_params p = {
         .stride = {2, 2}, .activation = TDL_ACTIVATION_SIGMOID, .bias = subject_bias(b, rng, 1)};
     const struct tdl_pool2d_params pool = {.window = {2, 2}};
-    x = tdl_builder_conv_transpose2d(b, x, subject_filter(b, rng, 1, 2, 2, tdl_operand_dims(x).c),
+    x = tdl_builder_conv_transpose2d(b, x, subject_filter(b, rng, 1, 2, 2, subject_dims(x).c),
                                      &p);
     return in_packs ? tdl_builder_average_pool2d(b, x, &pool) : x;
 }
@@ -86,7 +86,7 @@ static void run_bottleneck(struct tdl_context *ctx, uint64_t seed)
     struct subject s;
     check_begin("bottleneck of seed %llu", (unsigned long long)seed);
     subject_pretend_gpu(ctx, true);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = conv(b, &rng, tdl_builder_input(b, "x", &image), in, 3, 1, 1);
     struct tdl_operand *e = conv(b, &rng, x, wide, 1, 1, 1);
     struct tdl_operand *y = conv(b, &rng, e, wide, many ? 3 : RNG_PICK(&rng, 3, 5), stride, wide);
@@ -114,7 +114,7 @@ static struct tdl_operand *gated(struct tdl_builder *b, struct rng *rng, struct 
                                  uint32_t out)
 {
     struct tdl_operand *mean = tdl_builder_global_average_pool(b, x);
-    struct tdl_operand *gate = conv(b, rng, mean, tdl_operand_dims(x).c, 1, 1, 1);
+    struct tdl_operand *gate = conv(b, rng, mean, subject_dims(x).c, 1, 1, 1);
     return conv(b, rng, tdl_builder_mul(b, x, gate), out, 1, 1, 1);
 }
 
@@ -129,10 +129,10 @@ static void run_gated(struct tdl_context *ctx, uint64_t seed)
     struct subject s;
     check_begin("gates of seed %llu", (unsigned long long)seed);
     subject_pretend_gpu(ctx, true);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &image);
     struct tdl_operand *y = gated(b, &rng, x, RNG_PICK(&rng, 3, 16, 22, c));
-    if (tdl_operand_dims(y).c == c)
+    if (subject_dims(y).c == c)
         y = tdl_builder_add(b, y, x);
     tdl_builder_output(b, "y", gated(b, &rng, y, 1 + rng_below(&rng, 9)));
     if (subject_has_kernels(ctx))
@@ -155,7 +155,8 @@ static void run_parts(struct tdl_context *ctx, uint64_t seed)
     struct tdl_builder *b;
     struct tdl_operand *parts[2], *gates[2];
     struct subject s;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, layout);
     struct tdl_operand *x = tdl_builder_input(b, "x", &p[0]), *h = tdl_builder_input(b, "h", &p[1]);
     struct tdl_operand *both = conv(b, &rng, x, 2 * half, 3, 1, 1);
     OK(tdl_builder_split(b, both, 2, NULL, axis, parts));
@@ -209,12 +210,13 @@ static void run_transposes(struct tdl_context *ctx, uint32_t pair, uint64_t seed
     permutation_of(pair % 24, permutation[0]);
     permutation_of(pair / 24, permutation[1]);
     subject_pretend_gpu(ctx, rng_one_in(&rng, 2));
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, layout);
     struct tdl_operand *x = tdl_builder_input(b, "x", &image);
     x = conv(b, &rng, x, 7, 1, 1, 1);
     x = tdl_builder_transpose(b, x, permutation[0]);
     if (rng_one_in(&rng, 3))
-        x = tdl_builder_relabel(b, x, RNG_PICK(&rng, TDL_LAYOUT_NHWC, TDL_LAYOUT_NCHW));
+        tdl_builder_set_input_layout(b, RNG_PICK(&rng, TDL_LAYOUT_NHWC, TDL_LAYOUT_NCHW));
     x = tdl_builder_transpose(b, x, permutation[1]);
     if (rng_one_in(&rng, 2))
         x = conv(b, &rng, x, 3, 1, 1, 1);

@@ -14,7 +14,7 @@ static struct tdl_context *ctx;
 static struct tdl_builder *open_builder(void)
 {
     struct tdl_builder *b;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     return b;
 }
 

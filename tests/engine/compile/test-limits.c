@@ -219,7 +219,7 @@ static struct tdl_operand *image(struct tdl_builder *b, uint32_t h, uint32_t w, 
 static struct tdl_operand *conv(struct tdl_builder *b, struct rng *rng, struct tdl_operand *x,
                                 uint32_t out, uint32_t k, uint32_t stride, bool depthwise)
 {
-    const uint32_t in = tdl_operand_dims(x).c;
+    const uint32_t in = subject_dims(x).c;
     return tdl_builder_conv2d(b, x, subject_filter(b, rng, out, k, k, depthwise ? 1 : in),
                               &(struct tdl_conv2d_params){
                                   .stride = {stride, stride},
@@ -233,7 +233,7 @@ static struct tdl_operand *conv(struct tdl_builder *b, struct rng *rng, struct t
 static struct tdl_builder *open_builder(struct tdl_context *ctx)
 {
     struct tdl_builder *b;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     return b;
 }
 

@@ -36,6 +36,7 @@ static void plan_open(struct tdl_plan *plan, struct tdl_builder *b,
                               .ir = tdl_ir_clone(tdl_builder_ir(b))};
     REQUIRE(plan->ir, "out of memory");
     OK(tdl_pass_fold(plan->ir));
+    OK(tdl_pass_labels(plan->ir));
     if (fuse)
         OK(tdl_pass_fuse(plan->ir, device->type != TDL_DEVICE_SOFTWARE));
     sketch_check_order(plan->ir);
@@ -148,7 +149,7 @@ static void check_random_plans(uint64_t first, long count)
 {
     for (uint64_t seed = first; seed < first + (uint64_t)count; seed++) {
         struct tdl_builder *b;
-        OK(tdl_builder_create(NULL, &b));
+        OK(check_builder(NULL, &b));
         random_graph(b, seed);
         REQUIRE(tdl_builder_status(b) == TDL_OK, "%s", tdl_builder_error(b));
         for (int variant = 0; variant < 4; variant++) {
@@ -172,7 +173,7 @@ static void check_index(uint64_t first, long count)
         struct tdl_ir *irs[2];
         struct tdl_builder *b;
         check_begin("index: seed %llu", (unsigned long long)seed);
-        OK(tdl_builder_create(NULL, &b));
+        OK(check_builder(NULL, &b));
         random_graph(b, seed);
         for (int i = 0; i < 2; i++) {
             irs[i] = tdl_ir_clone(tdl_builder_ir(b));
@@ -180,6 +181,7 @@ static void check_index(uint64_t first, long count)
             irs[i]->no_index = i;
             irs[i]->watch_index = true;
             OK(tdl_pass_fold(irs[i]));
+            OK(tdl_pass_labels(irs[i]));
             OK(tdl_pass_fuse(irs[i], true));
             CHECK(!irs[i]->unlisted, "%u reads are not listed", irs[i]->unlisted);
         }
@@ -213,7 +215,7 @@ static void check_many_values(void)
     struct tdl_plan plan;
     uint64_t most = 0;
     check_begin("plan: %d operators", OPERATORS);
-    OK(tdl_builder_create(NULL, &b));
+    OK(check_builder(NULL, &b));
     for (uint32_t i = 0; i < LANES; i++) {
         char name[8];
         snprintf(name, sizeof(name), "in%u", i);
@@ -323,7 +325,7 @@ static void check_parts(void)
         struct tdl_plan plan;
         uint32_t moves = 0;
         check_begin("plan: parts: %s%s", rows[i / 2].name, i % 2 ? ", halves" : "");
-        OK(tdl_builder_create(NULL, &s.b));
+        OK(check_builder(NULL, &s.b));
         s.x = sketch_input(&s, "x", 1, 4, 8, 8);
         sketch_output(&s, "result", rows[i / 2].build(&s));
         plan_open(&plan, s.b, &device, true, i % 2 ? TDL_FLOAT16 : TDL_FLOAT32);
@@ -343,7 +345,7 @@ static void check_person_model(const char *folder, const char *name, uint32_t ma
     char path[1024];
     struct tdl_builder *b;
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    OK(tdl_builder_create(NULL, &b));
+    OK(check_builder(NULL, &b));
     if (access(path, R_OK) != 0) {
         printf("skipped: %s is not there; the set-up fetches it\n", path);
         exit(EXIT_SKIP);
@@ -387,7 +389,7 @@ static void check_constants(enum tdl_dtype storage)
     struct tdl_builder *b;
     struct tdl_plan plan;
     check_begin("a constant read in packs, %s", tdl_dtype_name(storage));
-    OK(tdl_builder_create(NULL, &b));
+    OK(check_builder(NULL, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &desc);
     x = tdl_builder_sub(b, x, tdl_builder_constant(b, &one, mean, sizeof(mean)));
     x = tdl_builder_conv2d(
@@ -417,7 +419,7 @@ static void check_join(void)
     struct tdl_plan plan;
     uint32_t eltwise = 0;
     check_begin("a gate between two");
-    OK(tdl_builder_create(NULL, &b));
+    OK(check_builder(NULL, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &desc);
     for (int i = 0; i < 3; i++)
         made[i] = tdl_builder_conv2d(
@@ -461,7 +463,7 @@ static void check_gate(void)
     check_begin("a recurrent gate on matrix units");
     if (!open_matrices(&device))
         return;
-    OK(tdl_builder_create(NULL, &s.b));
+    OK(check_builder(NULL, &s.b));
     const float one = 1;
     O h = subject_input(s.b, "h", SUBJECT_SHAPE(TDL_FLOAT32, 1, 36, 64, 16));
     O low = subject_input(s.b, "low", SUBJECT_SHAPE(TDL_FLOAT32, 1, 18, 32, 8));
@@ -503,7 +505,7 @@ static void check_low_beside_constant(void)
     check_begin("a constant beside what is resampled, on matrix units");
     if (!open_matrices(&device))
         return;
-    OK(tdl_builder_create(NULL, &s.b));
+    OK(check_builder(NULL, &s.b));
     O low = subject_input(s.b, "low", SUBJECT_SHAPE(TDL_FLOAT32, 1, 18, 32, 8));
     O up = tdl_builder_resample2d(
         s.b, deep(&s, low, 8),
@@ -530,7 +532,7 @@ static void check_branches(bool gpu)
     struct sketch s = {.rng = {1}};
     struct tdl_plan plan;
     check_begin("two branches, %s", gpu ? "on a GPU" : "in software");
-    OK(tdl_builder_create(NULL, &s.b));
+    OK(check_builder(NULL, &s.b));
     s.x = subject_input(s.b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 1, 4, 8, 4));
     O a = deep(&s, deep(&s, s.x, 8), 8), b = deep(&s, s.x, 8);
     for (int i = 0; i < 4; i++)

@@ -52,7 +52,7 @@ static O network(struct tdl_builder *b, O x)
 static struct tdl_builder *open(struct size s)
 {
     struct tdl_builder *b;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, s.n, s.h, s.w, CHANNELS));
     OK(tdl_builder_output(b, "y", network(b, x)));
     return b;
@@ -121,7 +121,7 @@ static void check_two(void)
     check_begin("resize: two inputs");
     for (size_t i = 0; i < COUNT(w); i++)
         w[i] = rng_float(&rng, -1, 1);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 1, 2, CHANNELS));
     O z = subject_input(b, "z", SUBJECT_SHAPE(TDL_FLOAT32, 1, 2, CHANNELS));
     O m = subject_constant(b, 3, (const uint32_t[]){1, CHANNELS, CHANNELS}, w);
@@ -174,7 +174,7 @@ static void check_refused(void)
     for (size_t i = 0; i < COUNT(made); i++) {
         struct tdl_builder *b;
         check_begin("resize: refused, %zu", i);
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, 4, 4, 4));
         O y = made[i](b, tdl_builder_relu(b, x));
         OK(tdl_builder_status(b));
@@ -225,7 +225,7 @@ static O apart(struct tdl_builder *b, O x)
 static struct tdl_builder *open_apart(void)
 {
     struct tdl_builder *b;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIDE, SIDE, CHANNELS));
     OK(tdl_builder_output(b, "y", apart(b, x)));
     tdl_builder_fix_sizes(b); /* as of a file */
@@ -300,7 +300,7 @@ static O seldom(struct tdl_builder *b, O x)
 static struct tdl_builder *open_seldom(void)
 {
     struct tdl_builder *b;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIDE, SIDE, CHANNELS));
     OK(tdl_builder_output(b, "y", seldom(b, x)));
     return b;
@@ -352,7 +352,7 @@ static void check_unneeded(O (*make)(struct tdl_builder *, O))
 {
     struct tdl_builder *b;
     struct tdl_graph *g;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, 4, 4, 4));
     O y = tdl_builder_relu(b, x);
     CHECK(make(b, y) != NULL, "%s", tdl_last_error());
@@ -372,7 +372,7 @@ static void check_mixed(void)
     for (size_t i = 0; i < COUNT(made); i++) {
         struct tdl_builder *b;
         check_begin("stack: refused, %zu", i);
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, 4, 4, 4));
         O y = made[i](b, tdl_builder_relu(b, x));
         OK(tdl_builder_output(b, "y", y));

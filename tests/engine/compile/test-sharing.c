@@ -153,7 +153,7 @@ static uint64_t bytes_of_one(const struct kind *k)
     struct rng rng = {5};
     struct tdl_builder *b;
     struct tdl_graph *g;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     subject_output(b, k->apply(b, image(b, "x", 8, k->channels), random_weights(b, &rng, k)));
     uint64_t bytes = build_kind(b, k, &g) ? weight_bytes(g) : 0;
     tdl_builder_destroy(&b);
@@ -175,7 +175,7 @@ static void check_kind(const struct kind *k)
         printf("%s: not on this device\n", k->name);
         return;
     }
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O x = image(b, "x", 8, k->channels), y = image(b, "y", 12, k->channels);
     struct weights w = random_weights(b, &rng, k), other = random_weights(b, &rng, k);
     O images[] = {x, y, x, y};
@@ -209,7 +209,7 @@ static void check_plain(void)
     check_begin("sharing: constants of linear operators");
     for (size_t i = 0; i < COUNT(values); i++)
         values[i] = rng_float(&rng, -1, 1);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     for (uint32_t i = 0; i < 2; i++) {
         const struct tdl_tensor_params p = subject_shape(TDL_FLOAT32, 2, shapes[i]);
         O x = subject_input(b, i ? "flat" : "rows", p);
@@ -241,7 +241,7 @@ static void check_norms(void)
     struct tdl_graph *g;
     struct subject s;
     check_begin("sharing: parameters of normalizations");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O scale = tdl_builder_constant(b, &p, values, sizeof(values));
     O mean = tdl_builder_constant(b, &v, values, 5 * sizeof(*values));
     O variance = tdl_builder_constant(b, &v, variances, sizeof(variances));
@@ -285,7 +285,7 @@ static void check_tables(void)
     struct tdl_graph *g;
     struct subject s;
     check_begin("sharing: tables of nearest pixels");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O x = image(b, "x", 8, 4);
     for (size_t i = 0; i < COUNT(resamples); i++)
         subject_output(b, tdl_builder_resample2d(b, x, &resamples[i]));

@@ -20,7 +20,7 @@ static void through(enum tdl_precision precision, const float in[SIZE], float ou
     struct tdl_tensor *x, *y;
     struct tdl_builder *b;
     struct tdl_graph *g;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *v = tdl_builder_average_pool2d(
         b, tdl_builder_input(b, "x", &p), &(struct tdl_pool2d_params){.window = {1, 1}});
     OK(tdl_builder_output(b, "y", v));

@@ -39,7 +39,7 @@ static struct tdl_builder *open_builder(uint64_t seed, uint32_t rows, uint32_t l
     struct tdl_builder *b;
     struct rng rng = {seed};
     float values[CHANNELS * CHANNELS];
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 1, rows, CHANNELS));
     for (uint32_t i = 0; i < layers; i++) {
         for (size_t k = 0; k < COUNT(values); k++)
@@ -123,8 +123,8 @@ static void check_convolutions(void)
 {
     struct tdl_build_params params[] = {
         {.conv2d_algorithm = "direct:1"},
-        {.conv2d_algorithm = "direct:1", .input_layout = TDL_LAYOUT_NC4HW4},
-        {.conv2d_algorithm = "direct:1", .output_layout = TDL_LAYOUT_NC4HW4}};
+        {.conv2d_algorithm = "direct:1", .input_packing = TDL_PACKING_C4},
+        {.conv2d_algorithm = "direct:1", .output_packing = TDL_PACKING_C4}};
     struct tdl_graph *g[2][COUNT(params)];
     check_begin("weights: convolutions");
     if (!subject_has_kernels(ctx)) /* XNNPACK's */
@@ -132,7 +132,7 @@ static void check_convolutions(void)
     for (uint32_t i = 0; i < 2; i++) {
         struct rng rng = {9};
         struct tdl_builder *b;
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, i ? 16 : 1, 8, 8, 8));
         O w = subject_filter(b, &rng, 8, 3, 3, 8), c = subject_bias(b, &rng, 8);
         OK(tdl_builder_output(b, "y",
@@ -186,7 +186,7 @@ static void check_changed(void)
     struct tdl_graph *g[2];
     float out[CHANNELS];
     check_begin("weights: changed bytes");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     const struct tdl_tensor_params p = SUBJECT_SHAPE(TDL_FLOAT32, CHANNELS);
     O x = subject_input(b, "x", p), c = tdl_builder_constant(b, &p, values, sizeof(values));
     OK(tdl_builder_output(b, "y", tdl_builder_add(b, x, c)));

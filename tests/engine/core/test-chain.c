@@ -38,7 +38,7 @@ static void check_fibonacci(struct tdl_context *ctx, enum tdl_dtype dtype, int n
     struct tdl_tensor *t[3];
     uint64_t first = 1, want[2] = {0, 1}, got = 0;
     check_begin("Fibonacci in %s, N = %d", tdl_dtype_name(dtype), n);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     tdl_builder_output(b, "c",
                        tdl_builder_add(b, tdl_builder_input(b, "a", &one),
                                        tdl_builder_input(b, "b", &one)));
@@ -84,7 +84,7 @@ static void check_recurrent(struct tdl_context *ctx, int steps)
     uint32_t want[SIZE], values[SIZE], got[SIZE];
     struct rng rng = {7};
     check_begin("a recurrent graph, %d steps", steps);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *a = tdl_builder_constant(b, &scalar, &factor, sizeof(factor));
     struct tdl_operand *product = tdl_builder_mul(b, tdl_builder_input(b, "h", &state), a);
     tdl_builder_output(b, "next",
@@ -128,7 +128,7 @@ static void check_without_int64(struct tdl_context *ctx)
     check_begin("no shaderInt64");
     ctx->info.shader_int64 = false;
     FAILS(tdl_tensor_create(ctx, &p, &t), TDL_ERROR_UNSUPPORTED, "needs shaderInt64");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     tdl_builder_input(b, "x", &p);
     CHECK(tdl_builder_status(b) == TDL_ERROR_UNSUPPORTED &&
               strstr(tdl_builder_error(b), "needs shaderInt64"),

@@ -23,7 +23,7 @@ static struct tdl_graph *build(struct tdl_context *context, const struct tdl_bui
 {
     struct sketch s = {.rng = {11}};
     struct tdl_graph *g = NULL;
-    OK(tdl_builder_create(context, &s.b));
+    OK(check_builder(context, &s.b));
     s.x = sketch_input(&s, "x", 1, SIZE, SIZE, CHANNELS);
     O y = sketch_depthwise(&s, sketch_conv3(&s, sketch_conv1(&s, s.x)));
     sketch_output(&s, "y", sketch_conv1(&s, sketch_depthwise(&s, sketch_conv3(&s, y))));

@@ -148,7 +148,7 @@ static struct tdl_graph *conv_graph(struct tdl_context *ctx, uint32_t size, uint
     struct rng rng = {1};
     struct tdl_builder *b;
     struct tdl_graph *graph;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &p);
     tdl_builder_output(b, "y", tdl_builder_conv2d(
                                    b, x, subject_filter(b, &rng, channels, 3, 3, channels),
@@ -218,7 +218,7 @@ static void *fail_elsewhere(void *data)
     struct tdl_builder *b;
     (void)data;
     CHECK(!*tdl_last_error(), "a new thread has an error: \"%s\"", tdl_last_error());
-    OK(tdl_builder_create(NULL, &b));
+    OK(check_builder(NULL, &b));
     tdl_builder_output(b, "elsewhere", NULL);
     CHECK(*tdl_last_error(), "no error");
     tdl_builder_destroy(&b);

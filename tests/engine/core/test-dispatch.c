@@ -594,7 +594,7 @@ static void check_long_names(void)
     struct tdl_graph *g;
     const char *name;
     check_begin("long names");
-    OK(tdl_builder_create(ctx, &builder));
+    OK(check_builder(ctx, &builder));
     struct tdl_operand *x = tdl_builder_input(builder, LONG "a", &p);
     OK(tdl_builder_output(builder, LONG "y",
                           tdl_builder_sub(builder, x, tdl_builder_input(builder, LONG "b", &p))));

@@ -273,6 +273,7 @@ static struct tdl_operand *describe(struct tdl_builder *b)
     static const float bias[CHANNELS] = {0.5f, 0.5f, 0.5f, 0.5f};
     const struct tdl_tensor_params image = {
         .dtype = TDL_FLOAT32, .rank = 4, .shape = {1, SIDE, SIDE, CHANNELS}};
+    tdl_builder_set_input_layout(b, TDL_LAYOUT_NHWC);
     struct tdl_operand *x = tdl_builder_input(b, "x", &image);
     struct tdl_operand *w = tdl_builder_constant(
         b,
@@ -418,7 +419,7 @@ static enum tdl_result run_frame(void)
     struct tdl_composer *composer = NULL;
     struct tdl_tensor *input = NULL, *mask = NULL;
     struct tdl_tensor_params p = {
-        .dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 8, 8, 3}, .layout = TDL_LAYOUT_NC4HW4};
+        .dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 8, 8, 3}, .packing = TDL_PACKING_C4};
     struct tdl_compose_params params = {.blur_radius = 8, .threshold = 0.5f, .feather = 0.1f,
                                         .refine = true, .background = &picture};
     size_t size = tdl_frame_layout(&source, TDL_FORMAT_RGBA, 32, 24, 4);
@@ -431,7 +432,7 @@ static enum tdl_result run_frame(void)
     if (r == TDL_OK)
         r = tdl_tensor_create(ctx, &p, &input);
     p.shape[3] = 1;
-    p.layout = TDL_LAYOUT_NHWC;
+    p.packing = TDL_PACKING_NONE;
     if (r == TDL_OK)
         r = tdl_tensor_create(ctx, &p, &mask);
     if (r == TDL_OK)

@@ -36,7 +36,7 @@ static struct tdl_graph *pool_of(uint32_t side)
     const struct tdl_tensor_params p = picture(side);
     struct tdl_builder *b;
     struct tdl_graph *g;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &p);
     OK(tdl_builder_output(
         b, "y",
@@ -463,7 +463,7 @@ static void test_log(void)
     *told = 0;
     tdl_graph_dispatch(r.graph, NULL, 0, NULL, 0, NULL);
     CHECK(strstr(told, "1 inputs and 1 outputs"), "dispatching: \"%s\"", told);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     *told = 0;
     tdl_builder_input(b, "", NULL);
     CHECK(strstr(told, "needs a name"), "a builder: \"%s\"", told);

@@ -117,15 +117,15 @@ static void test_nonsense(void)
         struct tdl_build_params params;
         const char *text;
     } builds[] = {{{.precision = 9}, "no precision 9"},
-                  {{.input_layout = 9}, "no layout 9"},
-                  {{.output_layout = 9}, "no layout 9"}};
+                  {{.input_packing = 9}, "no packing 9"},
+                  {{.output_packing = 9}, "no packing 9"}};
     struct tdl_tensor *t;
     check_begin("nonsense");
     for (int i = 0; i < 6; i++) {
         static const char *const texts[] = {"epsilon is -1", "epsilon is nan", "alpha is not",
                                             "beta is not", "give one of them", "alpha is not"};
         struct tdl_builder *b;
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         struct tdl_operand *x = tdl_builder_input(b, "x", &image);
         struct tdl_operand *y =
             i < 2    ? tdl_builder_layer_normalization(
@@ -142,7 +142,7 @@ static void test_nonsense(void)
     for (size_t i = 0; i < COUNT(builds); i++) {
         struct tdl_builder *b;
         struct tdl_graph *graph;
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         OK(tdl_builder_output(b, "y", tdl_builder_relu(b, tdl_builder_input(b, "x", &image))));
         FAILS(tdl_builder_build(b, &builds[i].params, &graph), TDL_ERROR_INVALID_ARGUMENT,
               builds[i].text);
@@ -158,13 +158,13 @@ static void test_builder_error(void)
 {
     const struct tdl_tensor_params image = {.rank = 4, .shape = {1, 2, 2, 3}};
     const struct tdl_tensor_params bytes = {.dtype = TDL_UINT8, .rank = 4, .shape = {1, 2, 2, 3}};
-    const struct tdl_tensor_params turned = {
-        .rank = 4, .shape = {1, 2, 2, 3}, .layout = TDL_LAYOUT_NCHW};
+    const struct tdl_tensor_params packs = {
+        .rank = 4, .shape = {1, 2, 2, 3}, .packing = TDL_PACKING_C4};
     struct tdl_builder *b;
     struct tdl_graph *graph;
     struct tdl_tensor *wrong, *right;
     check_begin("builder's error");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &image);
     FAILS(tdl_builder_build(b, NULL, &graph), TDL_ERROR_INVALID_STATE, "no output");
     CHECK(strstr(tdl_builder_error(b), "no output"), "\"%s\"", tdl_builder_error(b));
@@ -172,16 +172,16 @@ static void test_builder_error(void)
     OK(tdl_builder_build(b, NULL, &graph));
     CHECK(!*tdl_builder_error(b), "\"%s\"", tdl_builder_error(b));
     OK(tdl_tensor_create(ctx, &image, &right));
-    OK(tdl_tensor_create(ctx, &turned, &wrong));
+    OK(tdl_tensor_create(ctx, &packs, &wrong));
     FAILS(tdl_graph_dispatch(graph, &(struct tdl_binding){"x", wrong}, 1,
                              &(struct tdl_binding){"y", right}, 1, NULL),
-          TDL_ERROR_INVALID_ARGUMENT, " NCHW; the graph has float32[1,2,2,3] NHWC");
+          TDL_ERROR_INVALID_ARGUMENT, " in packs; the graph has float32[1,2,2,3]");
     tdl_tensor_destroy(&wrong);
     tdl_tensor_destroy(&right);
     tdl_graph_destroy(&graph);
     tdl_builder_destroy(&b);
 
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     x = tdl_builder_input(b, "x", &image);
     tdl_builder_add(b, x, tdl_builder_input(b, "z", &bytes));
     CHECK(strstr(tdl_builder_error(b), "two data types"), "\"%s\"", tdl_builder_error(b));

@@ -86,7 +86,7 @@ static void check_constants(void)
     struct tdl_tensor *x, *y;
     for (int i = 0; i < 9; i++)
         ones[i] = 1;
-    OK(tdl_builder_create(ctx, &builder));
+    OK(check_builder(ctx, &builder));
     struct tdl_operand *filter = tdl_builder_constant(builder, &desc, ones, sizeof(ones));
     struct tdl_operand *in = tdl_builder_input(builder, "x", &desc);
     tdl_builder_output(

@@ -72,7 +72,7 @@ static void open_values(void)
                                              .usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE};
     struct tdl_builder *b;
     v.context = check_context_open();
-    OK(tdl_builder_create(v.context, &b));
+    OK(check_builder(v.context, &b));
     OK(tdl_builder_output(b, "output", tdl_builder_relu(b, add_input(b))));
     OK(tdl_builder_build(b, NULL, &v.graph));
     tdl_builder_destroy(&b);
@@ -116,7 +116,7 @@ static void close_values(void)
 static void begin(const char *function, const char *parameter, const char *how)
 {
     check_begin("%s, %s %s", function, parameter, how);
-    OK(tdl_builder_create(v.context, &v.builder));
+    OK(check_builder(v.context, &v.builder));
     v.operand = v.operands[0] = v.operands[1] = v.operands[2] = add_input(v.builder);
     OK(tdl_batch_begin(v.batch));
     tdl_context_wait(v.context, UINT64_MAX, 0); /* an error that is not the next one's */
@@ -297,7 +297,7 @@ static void check_lists(void)
         const struct tdl_model_params *p = &lists[i / 2];
         struct tdl_builder *b;
         check_begin("%s without a list", names[i / 2]);
-        OK(tdl_builder_create(v.context, &b));
+        OK(check_builder(v.context, &b));
         if (i % 2)
             FAILS(tdl_model_load(b, "/nonexistent", p), TDL_ERROR_INVALID_ARGUMENT, names[i / 2]);
         else

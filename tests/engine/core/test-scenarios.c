@@ -69,7 +69,7 @@ static void check_constants_not_kept(void)
     struct tdl_graph_stats stats;
     check_begin("weights are not kept on the host");
     REQUIRE(halves, "no memory");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &image);
     struct tdl_operand *w =
         tdl_builder_constant(b, &filter, halves, WEIGHTS * sizeof(*halves));

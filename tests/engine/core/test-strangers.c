@@ -22,7 +22,7 @@ static void build(struct side *s)
     const struct tdl_tensor_params desc = {
         .dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 4, 4, 1}};
     struct tdl_builder *b;
-    OK(tdl_builder_create(s->ctx, &b));
+    OK(check_builder(s->ctx, &b));
     OK(tdl_builder_output(b, "y", tdl_builder_activation(b, tdl_builder_input(b, "x", &desc),
                                                          TDL_ACTIVATION_RELU)));
     OK(tdl_builder_build(b, NULL, &s->graph));

@@ -17,10 +17,10 @@ static void check_round_trip(void)
         {.dtype = TDL_INT32, .rank = 2, .shape = {5, 7}},
         {.dtype = TDL_UINT32, .rank = 3, .shape = {2, 3, 1}},
         {.dtype = TDL_INT8, .rank = 1, .shape = {1}},
-        {.dtype = TDL_UINT8, .rank = 4, .shape = {1, 3, 5, 3}, .layout = TDL_LAYOUT_NCHW},
+        {.dtype = TDL_UINT8, .rank = 4, .shape = {1, 3, 5, 3}},
         {.dtype = TDL_INT64, .rank = 1, .shape = {9}},
         {.dtype = TDL_INT32, .rank = 6, .shape = {2, 1, 3, 2, 1, 4}},
-        {.dtype = TDL_UINT64, .rank = 4, .shape = {1, 2, 2, 5}, .layout = TDL_LAYOUT_NC4HW4},
+        {.dtype = TDL_UINT64, .rank = 4, .shape = {1, 2, 2, 5}, .packing = TDL_PACKING_C4},
     };
     for (size_t i = 0; i < COUNT(all); i++) {
         struct tdl_tensor_params p = all[i];
@@ -48,7 +48,7 @@ static void check_round_trip(void)
     }
     check_begin("sizes");
     const struct tdl_tensor_params packed = {
-        .rank = 4, .shape = {2, 3, 5, 6}, .layout = TDL_LAYOUT_NC4HW4};
+        .rank = 4, .shape = {2, 3, 5, 6}, .packing = TDL_PACKING_C4};
     CHECK(tdl_tensor_params_size(&packed) == 2 * 2 * 3 * 5 * 4 * 4, "NC4HW4 has %zu bytes",
           tdl_tensor_params_size(&packed));
     CHECK(tdl_dtype_size((enum tdl_dtype)99) == 0 && tdl_dtype_name((enum tdl_dtype)99),
@@ -66,9 +66,9 @@ static void check_tensor_errors(void)
         {"rank 7", {.rank = 7}, TDL_ERROR_INVALID_ARGUMENT, "rank 7"},
         {"no elements", {.rank = 2, .shape = {4, 0}}, TDL_ERROR_INVALID_ARGUMENT, "dimension"},
         {"data type", {.dtype = 99}, TDL_ERROR_INVALID_ARGUMENT, "99"},
-        {"layout", {.rank = 4, .shape = {1, 1, 1, 1}, .layout = 9}, TDL_ERROR_INVALID_ARGUMENT,
-         "layout"},
-        {"packs of rank 3", {.rank = 3, .shape = {4, 4, 4}, .layout = TDL_LAYOUT_NC4HW4},
+        {"packing", {.rank = 4, .shape = {1, 1, 1, 1}, .packing = 9}, TDL_ERROR_INVALID_ARGUMENT,
+         "packing"},
+        {"packs of rank 3", {.rank = 3, .shape = {4, 4, 4}, .packing = TDL_PACKING_C4},
          TDL_ERROR_INVALID_ARGUMENT, "rank 4"},
         {"2^96 elements", {.rank = 4, .shape = {1u << 24, 1u << 24, 1u << 24, 1u << 24}},
          TDL_ERROR_INVALID_ARGUMENT, "size"},
@@ -136,10 +136,10 @@ static void check_reshape(void)
     FAILS(tdl_tensor_reshape(view, 1, (uint32_t[]){0}, &none), TDL_ERROR_INVALID_ARGUMENT,
           "reshaped");
     tdl_tensor_destroy(&view);
-    p.layout = TDL_LAYOUT_NC4HW4;
+    p.packing = TDL_PACKING_C4;
     OK(tdl_tensor_create(ctx, &p, &t));
     FAILS(tdl_tensor_reshape(t, 1, (uint32_t[]){ELEMENTS}, &none), TDL_ERROR_INVALID_ARGUMENT,
-          "NC4HW4");
+          "packs");
     tdl_tensor_destroy(&t);
 }
 
@@ -164,7 +164,8 @@ static struct tdl_tensor_params counting_image(enum tdl_dtype dtype, enum tdl_la
                                                const uint32_t d[4], uint8_t *data)
 {
     struct tdl_tensor_params p = {
-        .dtype = dtype, .rank = 4, .layout = layout, .usage = READ | WRITE, .label = "image"};
+        .dtype = dtype, .rank = 4, .usage = READ | WRITE, .label = "image"};
+    p.packing = layout == TDL_LAYOUT_NC4HW4 ? TDL_PACKING_C4 : TDL_PACKING_NONE;
     const uint32_t nchw[] = {d[0], d[3], d[1], d[2]};
     const size_t size = tdl_dtype_size(dtype);
     uint32_t value = 0;
@@ -186,27 +187,27 @@ static struct tdl_tensor_params counting_image(enum tdl_dtype dtype, enum tdl_la
 static void check_layouts(void)
 {
     static const uint32_t sizes[][4] = {{1, 1, 1, 1}, {2, 3, 5, 7}, {1, 4, 9, 3}, {3, 1, 2, 17}};
-    static const char *const names[] = {"NHWC", "NCHW", "NC4HW4"};
     uint8_t from[4096], want[4096], got[4096];
     for (uint32_t i = 0; i < COUNT(sizes) * 3 * 3 * 3; i++) {
         const uint32_t *d = sizes[i / 27];
         const enum tdl_dtype dtype =
             ((enum tdl_dtype[]){TDL_FLOAT32, TDL_UINT8, TDL_FLOAT16})[i / 9 % 3];
-        const enum tdl_layout a = i / 3 % 3, b = i % 3;
+        const enum tdl_layout a = 1 + i / 3 % 3, b = 1 + i % 3;
         struct tdl_tensor *t, *other = NULL;
-        check_begin("layout %s to %s, %s[%u,%u,%u,%u]", names[a], names[b], tdl_dtype_name(dtype),
-                    d[0], d[1], d[2], d[3]);
+        check_begin("layout %s to %s, %s[%u,%u,%u,%u]", tdl_layout_name(a), tdl_layout_name(b),
+                    tdl_dtype_name(dtype), d[0], d[1], d[2], d[3]);
         struct tdl_tensor_params p = counting_image(dtype, a, d, from);
         const struct tdl_tensor_params q = counting_image(dtype, b, d, want);
         OK(tdl_tensor_create(ctx, &p, &t));
         OK(tdl_tensor_write(t, from, tdl_tensor_params_size(&p), NULL));
         if (dtype != TDL_FLOAT32 && (a == TDL_LAYOUT_NC4HW4 || b == TDL_LAYOUT_NC4HW4)) {
-            FAILS(tdl_tensor_convert_layout(t, b, &other), TDL_ERROR_INVALID_ARGUMENT, "float32");
-        } else if (CHECK(tdl_tensor_convert_layout(t, b, &other) == TDL_OK, "%s",
+            FAILS(tdl_tensor_convert_layout(t, a, b, &other), TDL_ERROR_INVALID_ARGUMENT,
+                  "float32");
+        } else if (CHECK(tdl_tensor_convert_layout(t, a, b, &other) == TDL_OK, "%s",
                          tdl_last_error())) {
             const size_t size = tdl_tensor_params_size(&q);
             const struct tdl_tensor_params *is = tdl_tensor_get_params(other);
-            CHECK(is->layout == b && is->dtype == dtype &&
+            CHECK(is->packing == q.packing && is->dtype == dtype &&
                       !memcmp(is->shape, q.shape, sizeof(uint32_t[4])), "another kind of tensor");
             OK(tdl_tensor_read(other, got, size));
             CHECK(!memcmp(got, want, size), "other elements");
@@ -218,10 +219,17 @@ static void check_layouts(void)
     struct tdl_tensor_params p = {.rank = 3, .shape = {2, 2, 2}, .label = "cube"};
     struct tdl_tensor *t, *other;
     OK(tdl_tensor_create(ctx, &p, &t));
-    FAILS(tdl_tensor_convert_layout(t, TDL_LAYOUT_NCHW, &other), TDL_ERROR_INVALID_ARGUMENT,
-          "cube");
-    FAILS(tdl_tensor_convert_layout(t, (enum tdl_layout)3, &other), TDL_ERROR_INVALID_ARGUMENT,
-          "3");
+    FAILS(tdl_tensor_convert_layout(t, TDL_LAYOUT_NHWC, TDL_LAYOUT_NCHW, &other),
+          TDL_ERROR_INVALID_ARGUMENT, "cube");
+    FAILS(tdl_tensor_convert_layout(t, TDL_LAYOUT_NHWC, (enum tdl_layout)4, &other),
+          TDL_ERROR_INVALID_ARGUMENT, "no layout 4");
+    FAILS(tdl_tensor_convert_layout(t, TDL_LAYOUT_DEFAULT, TDL_LAYOUT_NCHW, &other),
+          TDL_ERROR_INVALID_ARGUMENT, "no layout 0");
+    tdl_tensor_destroy(&t);
+    p = (struct tdl_tensor_params){.rank = 4, .shape = {1, 2, 2, 2}, .label = "picture"};
+    OK(tdl_tensor_create(ctx, &p, &t));
+    FAILS(tdl_tensor_convert_layout(t, TDL_LAYOUT_NC4HW4, TDL_LAYOUT_NCHW, &other),
+          TDL_ERROR_INVALID_ARGUMENT, "not in packs");
     tdl_tensor_destroy(&t);
 }
 
@@ -240,23 +248,23 @@ static void check_packed_outputs(void)
     for (int i = 0; i < 4; i++) {
         struct tdl_builder *b;
         struct tdl_graph *g;
-        struct tdl_build_params params = {.output_layout = TDL_LAYOUT_NC4HW4};
+        struct tdl_build_params params = {.output_packing = TDL_PACKING_C4};
         params.precision = i & 1 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32;
         check_begin("packs out of a graph, %s, %s", i & 1 ? "fp16" : "fp32",
                     i & 2 ? "of a linear operator" : "of a packed one");
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         struct tdl_operand *v = tdl_builder_input(b, "x", &p);
         v = i & 2 ? tdl_builder_transpose(b, v, swap)
                   : tdl_builder_average_pool2d(b, v, &(struct tdl_pool2d_params){.window = {1, 1}});
         tdl_builder_output(b, "y", v);
         OK(tdl_builder_build(b, &params, &g));
         struct tdl_tensor_params q = *tdl_graph_output(g, 0, NULL);
-        CHECK(q.layout == TDL_LAYOUT_NC4HW4 && q.shape[3] == 5, "not in packs");
+        CHECK(q.packing == TDL_PACKING_C4 && q.shape[3] == 5, "not in packs");
         q.usage = READ;
         OK(tdl_tensor_create(ctx, &q, &y));
         OK(tdl_graph_dispatch(g, &(struct tdl_binding){"x", x}, 1, &(struct tdl_binding){"y", y}, 1,
                               NULL));
-        OK(tdl_tensor_convert_layout(y, TDL_LAYOUT_NHWC, &plain));
+        OK(tdl_tensor_convert_layout(y, TDL_LAYOUT_NC4HW4, TDL_LAYOUT_NHWC, &plain));
         OK(tdl_tensor_read(plain, out, sizeof(out)));
         for (int e = 0; e < SIZE; e++) {
             const int h = e / 5 % 2, w = e / 10; /* place in the transposed picture, [1,3,2,5] */
@@ -278,7 +286,7 @@ static void expect_packs(struct tdl_tensor *t, int pixels, float scale, const ch
 {
     struct tdl_tensor *plain;
     float out[64];
-    OK(tdl_tensor_convert_layout(t, TDL_LAYOUT_NHWC, &plain));
+    OK(tdl_tensor_convert_layout(t, TDL_LAYOUT_NC4HW4, TDL_LAYOUT_NHWC, &plain));
     OK(tdl_tensor_read(plain, out, sizeof(float) * 3 * (size_t)pixels));
     for (int e = 0; e < 3 * pixels; e++) {
         const float want = scale * (float)(4 * (e / 3) + e % 3 + 1);
@@ -306,13 +314,12 @@ static void check_renamed_packs(void)
     static const uint32_t to_nhwc[] = {0, 2, 3, 1};
     static const char *const cases[CASES] = {"of a tensor", "of a value", "of an output", "twice"};
     static const float half = 0.5f;
-    const struct tdl_tensor_params p = {
-        .rank = 4, .shape = {1, 3, H4, W5}, .layout = TDL_LAYOUT_NCHW};
+    const struct tdl_tensor_params p = {.rank = 4, .shape = {1, 3, H4, W5}};
     for (int i = 0; i < 2 * CASES; i++) {
         const int kind = i / 2;
         const struct tdl_build_params params = {
-            .input_layout = TDL_LAYOUT_NC4HW4,
-            .output_layout = TDL_LAYOUT_NC4HW4,
+            .input_packing = TDL_PACKING_C4,
+            .output_packing = TDL_PACKING_C4,
             .precision = i & 1 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32};
         struct tdl_builder *b;
         struct tdl_graph *g;
@@ -320,7 +327,8 @@ static void check_renamed_packs(void)
         struct tdl_binding bindings[2];
         float in[4 * PIXELS];
         check_begin("another layout in packs, %s, %s", cases[kind], i & 1 ? "fp16" : "fp32");
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
+        tdl_builder_set_input_layout(b, TDL_LAYOUT_NCHW);
         struct tdl_operand *v = tdl_builder_input(b, "x", &p);
         if (kind)
             v = tdl_builder_mul(b, v, tdl_builder_constant(b, &(struct tdl_tensor_params){0}, &half,
@@ -343,7 +351,7 @@ static void check_renamed_packs(void)
             OK(tdl_tensor_write(x, in, sizeof(in), NULL));
         for (uint32_t k = 0; k < (kind >= 2 ? 2u : 1u); k++) {
             q = *tdl_graph_output(g, k, &bindings[k].name);
-            CHECK(q.layout == TDL_LAYOUT_NC4HW4, "not in packs");
+            CHECK(q.packing == TDL_PACKING_C4, "not in packs");
             q.usage = READ;
             OK(tdl_tensor_create(ctx, &q, &y[k]));
             bindings[k].tensor = y[k];
@@ -381,10 +389,10 @@ static void check_bindings(void)
     p.dtype = TDL_FLOAT16;
     OK(tdl_tensor_create(ctx, &p, &wrong[1]));
     p = image(0);
-    p.layout = TDL_LAYOUT_NCHW;
+    p.packing = TDL_PACKING_C4;
     OK(tdl_tensor_create(ctx, &p, &wrong[2]));
     OK(tdl_tensor_reshape(x, 2, (uint32_t[]){H * W, C}, &wrong[3]));
-    static const char *const says[] = {"float32[1,6,7,6]", "float16[1,5,7,6]", "NCHW",
+    static const char *const says[] = {"float32[1,6,7,6]", "float16[1,5,7,6]", "in packs",
                                        "float32[35,6]"};
     for (size_t i = 0; i < COUNT(wrong); i++) {
         FAILS(dispatch(g, wrong[i], y), TDL_ERROR_INVALID_ARGUMENT, says[i]);
@@ -425,7 +433,7 @@ static void check_build_errors(void)
     struct tdl_builder *b;
     struct tdl_graph *g;
     check_begin("build");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &p);
     FAILS(tdl_builder_build(b, NULL, &g), TDL_ERROR_INVALID_STATE, "no output");
     struct tdl_operand *mean = tdl_builder_input(b, "mean", &m);

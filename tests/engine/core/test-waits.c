@@ -66,7 +66,7 @@ static struct tdl_graph *multiplier(struct tdl_context *ctx)
 {
     struct tdl_builder *builder;
     struct tdl_graph *graph;
-    OK(tdl_builder_create(ctx, &builder));
+    OK(check_builder(ctx, &builder));
     struct tdl_operand *x = tdl_builder_input(builder, "x", &square);
     tdl_builder_output(builder, "y", tdl_builder_matmul(builder, x, x));
     OK(tdl_builder_build(builder, NULL, &graph));

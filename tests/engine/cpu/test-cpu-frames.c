@@ -152,7 +152,7 @@ static void test_tensor(void)
     }
     for (int d = 0; d < DEVICES; d++) {
         struct tdl_tensor *t = tensor_new(contexts[d], half ? TDL_FLOAT16 : TDL_FLOAT32,
-                                          packed ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
+                                          packed ? TDL_PACKING_C4 : TDL_PACKING_NONE,
                                           tensor_height, tensor_width, 3);
         const size_t size = tdl_tensor_params_size(tdl_tensor_get_params(t));
         OK(tdl_batch_begin(batches[d]));
@@ -247,11 +247,11 @@ static struct scene scene_new(enum tdl_mode mode)
     }
     for (int d = 0; d < DEVICES; d++) {
         s.mask[d] =
-            tensor_new(contexts[d], TDL_FLOAT32, TDL_LAYOUT_NHWC, s.mask_height, s.mask_width, 1);
+            tensor_new(contexts[d], TDL_FLOAT32, TDL_PACKING_NONE, s.mask_height, s.mask_width, 1);
         OK(tdl_composer_create(contexts[d], &s.composer[d]));
         for (int k = 0; k < 2 && colors; k++)
             *(k ? &s.more[d].picture : &s.more[d].foreground) = tensor_new(
-                contexts[d], TDL_FLOAT32, k ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC, s.mask_height,
+                contexts[d], TDL_FLOAT32, k ? TDL_PACKING_C4 : TDL_PACKING_NONE, s.mask_height,
                 s.mask_width, 3);
         s.more[d].keep_foreground = colors;
     }

@@ -26,7 +26,7 @@ static struct tdl_graph *build(bool no_fuse)
     struct rng rng = {3};
     struct tdl_builder *b;
     struct tdl_graph *g;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x =
         subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIDE, SIDE, CHANNELS));
     struct tdl_operand *filter = subject_filter(b, &rng, CHANNELS, 1, 1, CHANNELS);
@@ -154,7 +154,7 @@ static void check_special_values(void)
         struct subject s;
         struct tdl_builder *b;
         check_begin("%s of special values", rows[i].name);
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         subject_output(b, rows[i].apply(b, subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 37))));
         subject_open(&s, ctx, b, &rng);
         for (int k = 0; k < 37; k++)
@@ -196,7 +196,7 @@ static void check_lifetimes(void)
     struct subject s;
     struct tdl_builder *b;
     check_begin("values in each other's place");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 5, 6, 7)), *old = x;
     for (int i = 0; i < 9; i++) {
         struct tdl_operand *next = tdl_builder_transpose(b, x, turned);
@@ -252,7 +252,7 @@ static void check_conv(const struct conv *c, uint64_t seed)
     check_begin("%sconv of %u groups, %u to %u channels, %ux%u, stride %u, dilation %u",
                 c->transposed ? "transposed " : "", c->groups, c->in, c->out, c->kernel,
                 c->kernel, c->stride, c->dilation);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = subject_input(
         b, "x", subject_image(TDL_LAYOUT_NHWC, IMAGES, SIZE, OTHER, c->groups * c->in));
     struct tdl_operand *y = add_conv(b, c, &rng, x);
@@ -337,7 +337,7 @@ static void check_few_channels(int channels, int high, int wide, int stride, int
     float in[SIZE * SIZE * MOST], got[(SIZE + 2) * (SIZE + 2) * MOST];
     for (int i = 0; i < SIZE * SIZE * channels; i++)
         in[i] = rng_float(&rng, -1, 1);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *o = subject_input(
         b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIZE, SIZE, (uint32_t)channels));
     OK(tdl_builder_output(b, "y", tdl_builder_average_pool2d(b, o, &p)));
@@ -388,7 +388,7 @@ static void check_first_run(void)
     struct rusage before, after;
     float mean[DEPTH];
     check_begin("the first run");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *o =
         subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIZE, SIZE, DEPTH));
     for (int i = 0; i < 2; i++)
@@ -424,7 +424,7 @@ static struct tdl_graph *build_large(uint32_t count, const struct tdl_build_para
     const struct tdl_tensor_params shape = {.rank = 2, .shape = {count / 4096, 4096}};
     struct tdl_builder *b;
     struct tdl_graph *g = NULL;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *o = tdl_builder_input(b, "x", &shape);
     for (int i = 0; i < 3; i++)
         o = tdl_builder_sin(b, o);
@@ -486,7 +486,7 @@ static enum tdl_result build_deep(struct tdl_graph **out)
     enum { DEPTH = 65536, OUT = 16, WIDE = 10 };
     struct rng rng = {9};
     struct tdl_builder *b;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *o =
         subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, WIDE, WIDE, DEPTH));
     o = tdl_builder_conv2d(b, o, subject_filter(b, &rng, OUT, 1, 1, DEPTH), NULL);
@@ -592,7 +592,7 @@ static struct tdl_graph *build_long(enum long_run kind)
     struct tdl_builder *b;
     struct tdl_graph *g;
     struct tdl_operand *x, *y;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     if (kind == WINDOWS) {
         x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, PICTURE, PICTURE, 1));
         y = tdl_builder_average_pool2d(b, x, &window);
@@ -701,7 +701,7 @@ static struct tdl_graph *build_slow(void)
                                                      WINDOW / 2}};
     struct tdl_builder *b;
     struct tdl_graph *g;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *o =
         subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, PICTURE, PICTURE, 1));
     for (int i = 0; i < LAYERS; i++)
@@ -823,7 +823,7 @@ static void check_long_runs(void)
     struct tdl_builder *b;
     struct tdl_graph *g;
     check_begin("long runs of XNNPACK's");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *o =
         subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIDE_OF, SIDE_OF, DEPTH));
     for (int i = 0; i < LAYERS; i++) /* layers of 1.1 billion multiplications */

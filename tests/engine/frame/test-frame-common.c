@@ -85,8 +85,8 @@ void run_batch(struct tdl_batch *batch, struct tdl_context *ctx)
     OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
 }
 
-struct tdl_tensor *tensor_new(struct tdl_context *ctx, enum tdl_dtype dtype, enum tdl_layout layout,
-                              uint32_t h, uint32_t w, uint32_t c)
+struct tdl_tensor *tensor_new(struct tdl_context *ctx, enum tdl_dtype dtype,
+                              enum tdl_packing packing, uint32_t h, uint32_t w, uint32_t c)
 {
     struct tdl_tensor *t;
     OK(tdl_tensor_create(ctx,
@@ -94,7 +94,7 @@ struct tdl_tensor *tensor_new(struct tdl_context *ctx, enum tdl_dtype dtype, enu
                              .dtype = dtype,
                              .rank = 4,
                              .shape = {1, h, w, c},
-                             .layout = layout,
+                             .packing = packing,
                              .usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE,
                              .label = "test",
                          },

@@ -90,7 +90,7 @@ void filtered_codes(const struct picture *p, const double centre[2], const doubl
 /* Submit and wait. */
 void run_batch(struct tdl_batch *batch, struct tdl_context *ctx);
 struct tdl_tensor *tensor_new(struct tdl_context *ctx, enum tdl_dtype dtype,
-                              enum tdl_layout layout, uint32_t h, uint32_t w, uint32_t c);
+                              enum tdl_packing packing, uint32_t h, uint32_t w, uint32_t c);
 
 static const enum tdl_format all_formats[] = {
     TDL_FORMAT_NV12, TDL_FORMAT_I420, TDL_FORMAT_YUY2, TDL_FORMAT_UYVY,

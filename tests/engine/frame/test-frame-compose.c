@@ -13,7 +13,7 @@ static struct tdl_batch *batch;
 
 static struct tdl_tensor *mask_tensor(struct map *mask)
 {
-    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, (uint32_t)mask->height,
+    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, (uint32_t)mask->height,
                                       (uint32_t)mask->width, 1);
     const size_t count = (size_t)(mask->width * mask->height);
     float *values = malloc(count * sizeof(*values));

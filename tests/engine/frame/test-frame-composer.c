@@ -34,15 +34,15 @@ static struct stage stage_new(enum tdl_format format, enum tdl_format target)
     struct stage s = {
         .source = picture_new(ctx, format, WIDTH, HEIGHT, GEOMETRY_TIGHT),
         .target = picture_new(ctx, target, WIDTH, HEIGHT, GEOMETRY_TIGHT),
-        .mask = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, MASK, MASK, 1),
+        .mask = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, MASK, MASK, 1),
         .params = {.mode = TDL_MODE_MASK,
                    .threshold = 0.5f,
                    .feather = 1,
                    .opacity = 0.5f,
                    .blur_radius = 5},
     };
-    s.more.foreground = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, MASK, MASK, 3);
-    s.more.picture = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, MASK, MASK, 3);
+    s.more.foreground = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, MASK, MASK, 3);
+    s.more.picture = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, MASK, MASK, 3);
     OK(tdl_composer_create(ctx, &s.composer));
     set_mask(&s, 0.5f);
     return s;
@@ -303,7 +303,7 @@ static void test_sizes_within_a_batch(void)
     struct stage s = stage_new(TDL_FORMAT_NV12, TDL_FORMAT_NV12);
     struct picture small = picture_new(ctx, TDL_FORMAT_NV12, 16, 8, GEOMETRY_TIGHT);
     struct picture out = picture_new(ctx, TDL_FORMAT_NV12, 16, 8, GEOMETRY_TIGHT);
-    struct tdl_tensor *mask = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 3, 5, 1);
+    struct tdl_tensor *mask = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, 3, 5, 1);
     s.params.mode = TDL_MODE_BLUR;
     OK(tdl_batch_begin(batch));
     for (int i = 0; i < 4; i++)
@@ -331,8 +331,8 @@ static void refuse(struct stage *s, const struct tdl_frame *target, struct tdl_t
 static void test_refused_size(void)
 {
     struct stage s = stage_new(TDL_FORMAT_NV12, TDL_FORMAT_NV12);
-    struct tdl_tensor *integers = tensor_new(ctx, TDL_INT32, TDL_LAYOUT_NHWC, 64, 64, 1);
-    struct tdl_tensor *large = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 64, 64, 3);
+    struct tdl_tensor *integers = tensor_new(ctx, TDL_INT32, TDL_PACKING_NONE, 64, 64, 1);
+    struct tdl_tensor *large = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, 64, 64, 3);
     struct tdl_compose_more more = s.more;
     s.params.mode = TDL_MODE_REPLACE;
     frame(&s);
@@ -351,8 +351,8 @@ static void test_refused_size(void)
 static void test_refusals(void)
 {
     struct stage s = stage_new(TDL_FORMAT_NV12, TDL_FORMAT_GRAY8);
-    struct tdl_tensor *rgb = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 4, 4, 3);
-    struct tdl_tensor *integers = tensor_new(ctx, TDL_INT32, TDL_LAYOUT_NHWC, 4, 4, 1);
+    struct tdl_tensor *rgb = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, 4, 4, 3);
+    struct tdl_tensor *integers = tensor_new(ctx, TDL_INT32, TDL_PACKING_NONE, 4, 4, 1);
     struct tdl_frame wrong;
     s.params.reuse_mask = true;
     refuse(&s, &s.target.frame, NULL, TDL_ERROR_INVALID_STATE, "no mask yet");

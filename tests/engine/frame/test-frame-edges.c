@@ -61,7 +61,7 @@ static void test_mask_edge(void)
                 picture_new(ctx, TDL_FORMAT_GRAY8, e->width, e->height, GEOMETRY_TIGHT);
             struct picture target =
                 picture_new(ctx, TDL_FORMAT_GRAY8, e->width, e->height, GEOMETRY_TIGHT);
-            struct tdl_tensor *mask = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, h, w, 1);
+            struct tdl_tensor *mask = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, h, w, 1);
             float *values = calloc((size_t)w * h, sizeof(*values));
             CHECK(values, "no memory");
             for (uint32_t k = 0; k < w * h; k++)
@@ -92,8 +92,8 @@ static void test_round_trip(enum tdl_format format)
         for (int refine = 0; refine < 2; refine++) {
             struct picture source = picture_new(ctx, format, w, h, GEOMETRY_ODD);
             struct picture target = picture_new(ctx, TDL_FORMAT_GRAY8, w, h, GEOMETRY_TIGHT);
-            struct tdl_tensor *rgb = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, mh, mw, 3);
-            struct tdl_tensor *mask = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, mh, mw, 1);
+            struct tdl_tensor *rgb = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, mh, mw, 3);
+            struct tdl_tensor *mask = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, mh, mw, 1);
             float values[64 * 36 * 3];
             source.frame.range = TDL_RANGE_FULL;
             for (int c = 0; c < 3; c++) {
@@ -138,7 +138,7 @@ static void test_round_trip(enum tdl_format format)
 static struct tdl_tensor *box_mask(uint32_t w, uint32_t h, uint32_t x0, uint32_t y0, uint32_t x1,
                                    uint32_t y1)
 {
-    struct tdl_tensor *mask = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, h, w, 1);
+    struct tdl_tensor *mask = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, h, w, 1);
     float *values = calloc((size_t)w * h, sizeof(*values));
     CHECK(values, "no memory");
     for (uint32_t y = y0; y < y1; y++)

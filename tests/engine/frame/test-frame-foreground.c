@@ -27,9 +27,9 @@ static struct tdl_tensor *picture_tensor(int w, int h, enum layout layout)
 {
     const uint32_t width = (uint32_t)w, height = (uint32_t)h;
     if (layout == NCHW)
-        return tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NCHW, 3, height, width);
+        return tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, 3, height, width);
     return tensor_new(ctx, layout == HALVES ? TDL_FLOAT16 : TDL_FLOAT32,
-                      layout == NHWC ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NC4HW4, height, width, 3);
+                      layout == NHWC ? TDL_PACKING_NONE : TDL_PACKING_C4, height, width, 3);
 }
 
 /* Numbers that halves hold are written bit by bit: sign, exponent, ten bits of fraction. */
@@ -138,7 +138,7 @@ static struct scene scene_new(enum tdl_format from, enum tdl_format to, uint32_t
         .source = picture_new(ctx, from, w, h, GEOMETRY_ODD),
         .target = picture_new(ctx, to, w, h, GEOMETRY_WORDS),
         .mask = map_new(mask_width, mask_height),
-        .tensor = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, (uint32_t)mask_height,
+        .tensor = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, (uint32_t)mask_height,
                              (uint32_t)mask_width, 1),
         .params = {.mode = to == TDL_FORMAT_BGRA ? TDL_MODE_ALPHA : TDL_MODE_REPLACE,
                    .background_color = {0.8f, 0.25f, 0.5f, 0.5f},
@@ -467,7 +467,7 @@ static void test_refusals(void)
 {
     struct scene s = scene_new(TDL_FORMAT_RGB, TDL_FORMAT_RGB, 12, 9, 8, 6);
     struct tdl_tensor *other = picture_tensor(8, 5, NHWC);
-    struct tdl_tensor *integers = tensor_new(ctx, TDL_INT32, TDL_LAYOUT_NHWC, 6, 8, 3);
+    struct tdl_tensor *integers = tensor_new(ctx, TDL_INT32, TDL_PACKING_NONE, 6, 8, 3);
     s.colors = colors_new(8, 6, NHWC, NHWC, 0.4, false);
     struct tdl_compose_more more = s.colors.more;
     s.params.more = &more;

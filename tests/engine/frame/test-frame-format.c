@@ -78,8 +78,8 @@ static void refuse(struct tdl_batch *batch, const struct tdl_frame *frame, struc
 static void test_refusals(struct tdl_context *ctx)
 {
     struct picture p = picture_new(ctx, TDL_FORMAT_NV12, 16, 16, GEOMETRY_TIGHT);
-    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 4, 4, 3);
-    struct tdl_tensor *wrong = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 4, 4, 1);
+    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, 4, 4, 3);
+    struct tdl_tensor *wrong = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, 4, 4, 1);
     struct tdl_batch *batch;
     struct tdl_frame f;
     OK(tdl_batch_create(ctx, &batch));

@@ -122,10 +122,10 @@ static void compare(const struct scene *s, const struct picture *p, const char *
     picture_check_sentinels(p, what);
 }
 
-static float *random_tensor(struct tdl_context *ctx, struct scene *s, enum tdl_layout layout,
+static float *random_tensor(struct tdl_context *ctx, struct scene *s, enum tdl_packing packing,
                             uint32_t w, uint32_t h)
 {
-    s->tensor = tensor_new(ctx, TDL_FLOAT32, layout, h, w, (uint32_t)s->channels);
+    s->tensor = tensor_new(ctx, TDL_FLOAT32, packing, h, w, (uint32_t)s->channels);
     const size_t size = tdl_tensor_params_size(tdl_tensor_get_params(s->tensor));
     float *data = malloc(size);
     CHECK(data, "no memory");
@@ -134,17 +134,17 @@ static float *random_tensor(struct tdl_context *ctx, struct scene *s, enum tdl_l
     OK(tdl_tensor_write(s->tensor, data, size, NULL));
     s->data = data;
     s->width = (int)w;
-    s->step = layout == TDL_LAYOUT_NC4HW4 ? 4 : s->channels;
+    s->step = packing == TDL_PACKING_C4 ? 4 : s->channels;
     return data;
 }
 
 static void check(struct tdl_context *ctx, struct tdl_batch *batch, enum tdl_format format,
-                  const uint32_t size[4], int channels, enum tdl_layout layout, bool over)
+                  const uint32_t size[4], int channels, enum tdl_packing packing, bool over)
 {
     struct scene s = {.channels = channels};
     struct picture p = picture_new(ctx, format, size[0], size[1], GEOMETRY_WORDS);
     struct picture source = picture_new(ctx, format, size[0], size[1], GEOMETRY_ODD);
-    float *data = random_tensor(ctx, &s, layout, size[2], size[3]);
+    float *data = random_tensor(ctx, &s, packing, size[2], size[3]);
     p.frame.matrix = source.frame.matrix = (enum tdl_color_matrix)random_below(3);
     p.frame.range = source.frame.range = (enum tdl_range)random_below(2);
     s.frame = &p.frame;
@@ -188,14 +188,14 @@ static void test_formats(struct tdl_context *ctx, struct tdl_batch *batch)
         for (size_t i = 0; i < COUNT(sizes); i++)
             if (in_turn(f + i, every))
                 check(ctx, batch, all_formats[f], sizes[i], channels[random_below(3)],
-                      random_below(2) ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NC4HW4, random_below(2));
+                      random_below(2) ? TDL_PACKING_NONE : TDL_PACKING_C4, random_below(2));
 }
 
 /* Without params: as it is, and white is white. */
 static void test_plain(struct tdl_context *ctx, struct tdl_batch *batch)
 {
     struct picture p = picture_new(ctx, TDL_FORMAT_NV12, 6, 4, GEOMETRY_TIGHT);
-    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 2, 3, 3);
+    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, 2, 3, 3);
     const float white[18] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     OK(tdl_tensor_write(t, white, sizeof(white), NULL));
     OK(tdl_batch_begin(batch));
@@ -223,9 +223,9 @@ static void test_refused(struct tdl_context *ctx, struct tdl_batch *batch)
     struct picture p = picture_new(ctx, TDL_FORMAT_NV12, 8, 8, GEOMETRY_TIGHT);
     struct picture other = picture_new(ctx, TDL_FORMAT_I420, 8, 8, GEOMETRY_TIGHT);
     struct picture small = picture_new(ctx, TDL_FORMAT_NV12, 8, 6, GEOMETRY_TIGHT);
-    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 4, 4, 3);
-    struct tdl_tensor *two = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 4, 4, 2);
-    struct tdl_tensor *half = tensor_new(ctx, TDL_FLOAT16, TDL_LAYOUT_NC4HW4, 4, 4, 3);
+    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, 4, 4, 3);
+    struct tdl_tensor *two = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, 4, 4, 2);
+    struct tdl_tensor *half = tensor_new(ctx, TDL_FLOAT16, TDL_PACKING_C4, 4, 4, 3);
     struct tdl_frame odd = p.frame;
     OK(tdl_batch_begin(batch));
     refuse(batch, two, &p.frame, NULL, "channels");
@@ -260,7 +260,7 @@ static void test_full_batches(struct tdl_context *ctx, struct tdl_batch *batch)
     enum { DISPATCHES = 128, SIDE = 8, LAPS = 3 };
     struct picture source = picture_new(ctx, TDL_FORMAT_RGBA, SIDE, SIDE, GEOMETRY_TIGHT);
     struct picture target = picture_new(ctx, TDL_FORMAT_RGBA, SIDE, SIDE, GEOMETRY_WORDS);
-    struct tdl_tensor *tensor = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, SIDE, SIDE, 3);
+    struct tdl_tensor *tensor = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, SIDE, SIDE, 3);
     const struct tdl_frame_to_tensor_params to = {.crop = {0, 0, SIDE, SIDE}};
     const struct tdl_frame_from_tensor_params from = {
         .crop = {0, 0, SIDE, SIDE}, .scale = {1, 1, 1}, .opacity = 1};

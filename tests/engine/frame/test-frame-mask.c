@@ -24,7 +24,7 @@ static struct stage stage_new(uint32_t width, uint32_t height, int mask_width, i
     struct stage s = {
         .source = picture_new(ctx, TDL_FORMAT_GRAY8, width, height, GEOMETRY_TIGHT),
         .target = picture_new(ctx, TDL_FORMAT_GRAY8, width, height, GEOMETRY_WORDS),
-        .tensor = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, (uint32_t)mask_height,
+        .tensor = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, (uint32_t)mask_height,
                              (uint32_t)mask_width, 1),
         .mask = map_new(mask_width, mask_height),
         .params = {.mode = TDL_MODE_MASK, .threshold = 0.5f, .feather = 1},

@@ -37,7 +37,7 @@ static double tensor_value(const struct tdl_tensor *t, const void *data, uint32_
 {
     const struct tdl_tensor_params *p = tdl_tensor_get_params(t);
     const size_t i = (size_t)y * p->shape[2] + x;
-    if (p->layout == TDL_LAYOUT_NHWC)
+    if (p->packing == TDL_PACKING_NONE)
         return c < 3 ? ((const float *)data)[3 * i + c] : 0;
     if (p->dtype == TDL_FLOAT16)
         return half_to_float(((const uint16_t *)data)[4 * i + c]);
@@ -46,13 +46,13 @@ static double tensor_value(const struct tdl_tensor *t, const void *data, uint32_
 
 struct kind {
     enum tdl_dtype dtype;
-    enum tdl_layout layout;
+    enum tdl_packing packing;
     double tolerance;
 };
 static const struct kind kinds[] = {
-    {TDL_FLOAT32, TDL_LAYOUT_NHWC, 2e-5},
-    {TDL_FLOAT32, TDL_LAYOUT_NC4HW4, 2e-5},
-    {TDL_FLOAT16, TDL_LAYOUT_NC4HW4, 1.2e-3}, /* half's step below 2 is 2⁻¹⁰ */
+    {TDL_FLOAT32, TDL_PACKING_NONE, 2e-5},
+    {TDL_FLOAT32, TDL_PACKING_C4, 2e-5},
+    {TDL_FLOAT16, TDL_PACKING_C4, 1.2e-3}, /* half's step below 2 is 2⁻¹⁰ */
 };
 
 /* A rectangle within one that is given with its origin at 0. */
@@ -73,7 +73,7 @@ static void check(struct tdl_context *ctx, struct tdl_batch *batch, struct pictu
                                                 .filter = random_below(2)};
     double scale[3] = {1, 1, 1}, bias[3] = {0, 0, 0};
     uint32_t inside[4] = {0, 0, w, h};
-    struct tdl_tensor *t = tensor_new(ctx, kind->dtype, kind->layout, h, w, 3);
+    struct tdl_tensor *t = tensor_new(ctx, kind->dtype, kind->packing, h, w, 3);
     const size_t size = tdl_tensor_params_size(tdl_tensor_get_params(t));
     void *data = malloc(size);
     CHECK(data, "no memory");
@@ -165,7 +165,7 @@ static void test_known_colours(struct tdl_context *ctx, struct tdl_batch *batch)
         {{145, 54, 34}, {0, 1, 0}},   {{41, 240, 110}, {0, 0, 1}}, {{126, 128, 128}, {.5, .5, .5}},
     };
     struct picture p = picture_new(ctx, TDL_FORMAT_I420, 4, 4, GEOMETRY_TIGHT);
-    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 1, 1, 3);
+    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, 1, 1, 3);
     for (size_t i = 0; i < COUNT(known); i++) {
         float rgb[3];
         for (int c = 0; c < 3; c++)
@@ -186,7 +186,7 @@ static void test_known_colours(struct tdl_context *ctx, struct tdl_batch *batch)
 static void test_wrong(struct tdl_context *ctx, struct tdl_batch *batch)
 {
     struct picture p = picture_new(ctx, TDL_FORMAT_RGB, 4, 4, GEOMETRY_TIGHT);
-    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 4, 4, 3);
+    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, 4, 4, 3);
     const struct tdl_frame_to_tensor_params wrong[] = {
         {.inside = {4, 0, 1, 1}},
         {.inside = {0, 0, 5, 1}},

@@ -399,7 +399,7 @@ static struct stage stage_new(int who)
     s.replaced = picture_new(ctx, TDL_FORMAT_RGBX, w, h, GEOMETRY_TIGHT);
     s.blurred = picture_new(ctx, TDL_FORMAT_RGBX, w, h, GEOMETRY_TIGHT);
     s.wall = picture_new(ctx, TDL_FORMAT_RGBX, w, h, GEOMETRY_TIGHT);
-    s.cells = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, MASK, MASK, 1);
+    s.cells = tensor_new(ctx, TDL_FLOAT32, TDL_PACKING_NONE, MASK, MASK, 1);
     s.truth = calloc((size_t)(width * height), sizeof(*s.truth));
     s.before = calloc((size_t)(width * height), 1);
     CHECK(s.truth && s.before, "no memory");

@@ -230,7 +230,8 @@ CASE(add_dtypes)
 }
 CASE(input_packed)
 {
-    struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NC4HW4, 1, 2, 2, 4);
+    struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NHWC, 1, 2, 2, 4);
+    p.packing = TDL_PACKING_C4;
     tdl_builder_input(t->b, "y", &p);
 }
 CASE(input_rank)
@@ -260,8 +261,7 @@ CASE(output_names_twice)
 }
 CASE(input_layout)
 {
-    struct tdl_tensor_params p = {.rank = 4, .shape = {1, 1, 1, 1}, .layout = (enum tdl_layout)9};
-    tdl_builder_input(t->b, "y", &p);
+    tdl_builder_set_input_layout(t->b, TDL_LAYOUT_NC4HW4);
 }
 CASE(conv_told) { CONV(filter(t, 4, 1, 4), .input_layout = 3); }
 CASE(transpose_told) { TRANSPOSE(filter(t, 4, 2, 4), .input_layout = UINT64_MAX); }
@@ -283,8 +283,6 @@ CASE(instance_norm_told)
     tdl_builder_instance_normalization(
         t->b, t->x, &(struct tdl_instance_normalization_params){.input_layout = 3});
 }
-CASE(relabel_packed) { tdl_builder_relabel(t->b, t->x, TDL_LAYOUT_NC4HW4); }
-CASE(relabel_unknown) { tdl_builder_relabel(t->b, t->x, (enum tdl_layout)9); }
 CASE(conv_negative_pad) { CONV(filter(t, 4, 1, 4), .pad = {0, 0, UINT32_MAX, 0}); }
 CASE(conv_negative_stride) { CONV(filter(t, 4, 1, 4), .stride = {1, 1u << 31}); }
 CASE(pool_negative_pad) { POOL(.window = {2, 2}, .pad = {UINT32_MAX}); }
@@ -398,7 +396,7 @@ static const struct row {
     ROW(activation_of_integers, ARG, "tanh", "int8[4]", "float16"),
     ROW(pool_of_integers, ARG, "averagePool2d", "int32[1,4,4,1]", "cast"),
     ROW(add_dtypes, ARG, "add", X, "float16[4]"),
-    ROW(input_packed, ARG, "NC4HW4"),
+    ROW(input_packed, ARG, "packs", "tdl_build_params"),
     ROW(input_rank, ARG, "rank 7"),
     ROW(inputs_many, UNSUPPORTED, "64 inputs"),
     ROW(constant_size, ARG, "float32[4]", "12 bytes", "16"),
@@ -408,7 +406,7 @@ static const struct row {
     ROW(output_foreign, ARG, "output"),
     ROW(output_without_name, ARG, "output", "name"),
     ROW(output_names_twice, ARG, "two outputs", "\"y\""),
-    ROW(input_layout, ARG, "there is no layout 9"),
+    ROW(input_layout, ARG, "there is no input layout 3"),
     ROW(conv_told, ARG, "conv2d", "no input layout 3"),
     ROW(transpose_told, ARG, "convTranspose2d", "no input layout 18446744073709551615"),
     ROW(im2col_told, ARG, "im2col", "no input layout 4"),
@@ -416,8 +414,6 @@ static const struct row {
     ROW(resample_told, ARG, "resample2d", "no input layout 3"),
     ROW(batch_norm_told, ARG, "batchNormalization", "no input layout 3"),
     ROW(instance_norm_told, ARG, "instanceNormalization", "no input layout 3"),
-    ROW(relabel_packed, ARG, "relabel", "NC4HW4", "tdl_build_params"),
-    ROW(relabel_unknown, ARG, "relabel", "there is no layout 9"),
     ROW(conv_negative_pad, ARG, "conv2d", "pad 4294967295", "negative"),
     ROW(conv_negative_stride, ARG, "conv2d", "stride 2147483648"),
     ROW(pool_negative_pad, ARG, "averagePool2d", "pad 4294967295"),
@@ -432,8 +428,8 @@ static void bench_open(B t)
 {
     struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NHWC, 1, 8, 6, 4);
     *t = (struct bench){.rng = {1}};
-    OK(tdl_builder_create(NULL, &t->b));
-    OK(tdl_builder_create(NULL, &t->other));
+    OK(check_builder(NULL, &t->b));
+    OK(check_builder(NULL, &t->other));
     t->x = tdl_builder_input(t->b, "x", &p);
     t->foreign = tdl_builder_input(t->other, "x", &p);
 }

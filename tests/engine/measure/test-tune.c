@@ -66,7 +66,7 @@ static struct tdl_builder *build(struct tdl_context *ctx)
     struct tdl_builder *b;
     for (size_t i = 0; i < COUNT(weights); i++)
         weights[i] = (float)(i % 7) / 70;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &image);
     struct tdl_operand *f = tdl_builder_constant(b, &three, weights, sizeof(weights));
     struct tdl_operand *g = tdl_builder_constant(b, &one, weights, 8 * 8 * sizeof(float));
@@ -251,7 +251,7 @@ static struct tdl_builder *build_products(struct tdl_context *ctx)
     struct tdl_builder *b;
     for (size_t i = 0; i < COUNT(filter); i++)
         filter[i] = (float)(i % 5) / 50;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *product =
         tdl_builder_matmul(b, tdl_builder_input(b, "a", &a), tdl_builder_input(b, "w", &w));
     tdl_builder_output(b, "y",
@@ -466,7 +466,7 @@ static void check_arena(const char *path)
     struct tdl_builder *b;
     struct tdl_graph *graph;
     check_begin("the arena of %s", path);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     OK(tdl_model_load(b, path, NULL));
     for (int fuse = 0; fuse < 2; fuse++) {
         OK(tdl_builder_build(

@@ -84,7 +84,6 @@ static O call_reshape(struct tdl_builder *b, O const *o)
     return tdl_builder_reshape(b, o[0], p->rank, p->shape);
 }
 
-CALL(relabel, tdl_builder_relabel(b, o[0], TDL_LAYOUT_NCHW))
 CALL(flatten, tdl_builder_flatten(b, o[0], 0))
 static O call_expand(struct tdl_builder *b, O const *o)
 {
@@ -249,7 +248,6 @@ static const struct tdl_example examples[] = {
     ROW(linear, {.name = "x", .rank = 1}),
     ROW(clamp, {.name = "x", .rank = 1}),
     ROW(reshape, {.name = "x", .rank = 1}),
-    ROW(relabel, {.name = "x", .rank = 4}),
     ROW(flatten, {.name = "x", .rank = 2}),
     ROW(expand, {.name = "x", .rank = 1}),
     ROW(cast, INPUT(1)),

@@ -15,7 +15,7 @@ struct shape {
     uint32_t kernel[2], stride[2], dilation[2], pad[4];
     bool same, no_bias, residual;
     uint32_t groups, activation;
-    enum tdl_layout layout; /* layout of the graph's tensors: NHWC or NCHW */
+    enum tdl_layout layout; /* NCHW, or else NHWC */
     bool packed;
 };
 
@@ -42,6 +42,8 @@ static const char *describe(const struct shape *t, char *text, size_t size)
 static struct tdl_operand *build(struct tdl_builder *b, const struct shape *t, struct rng *rng)
 {
     const uint32_t groups = or_one(t->groups);
+    if (t->layout)
+        tdl_builder_set_input_layout(b, t->layout);
     struct tdl_tensor_params d = subject_image(t->layout, or_one(t->n), t->h, t->w, t->c);
     struct tdl_operand *x = tdl_builder_input(b, "x", &d);
     struct tdl_conv2d_params p = {
@@ -127,7 +129,7 @@ static void check_steps(struct tdl_builder *b, const struct tdl_build_params *pa
     CHECK(forced > 0, "no step says that it was forced");
     for (uint32_t i = 0; i < tdl_builder_ir(b)->node_count; i++)
         if (!strcmp(tdl_builder_ir(b)->nodes[i]->op->name, "conv2d"))
-            CHECK(macs == tdl_builder_ir(b)->nodes[i]->op->macs(tdl_builder_ir(b)->nodes[i]),
+            CHECK(macs == tdl_node_macs(tdl_builder_ir(b)->nodes[i]),
                   "the steps count %llu multiply-accumulates", (unsigned long long)macs);
     tdl_graph_destroy(&graph);
 }
@@ -143,7 +145,7 @@ static void run(struct tdl_context *ctx, const struct shape *t, const char *algo
     char text[320];
     const struct tdl_build_params params = {
         .precision = half ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
-        .input_layout = t->packed ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
+        .input_packing = t->packed ? TDL_PACKING_C4 : TDL_PACKING_NONE,
         .conv2d_algorithm = algorithm,
     };
     /* A device without kernels has one way. */
@@ -151,7 +153,7 @@ static void run(struct tdl_context *ctx, const struct shape *t, const char *algo
     any_way.conv2d_algorithm = NULL;
     check_begin("seed %llu: %s %s: %s", (unsigned long long)seed, algorithm, half ? "fp16" : "fp32",
                 describe(t, text, sizeof(text)));
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     tdl_builder_output(b, "y", build(b, t, &rng));
     const bool kernels = subject_has_kernels(ctx);
     if (takes) {
@@ -328,7 +330,7 @@ static void check_filter_layouts(struct tdl_context *ctx)
                 at[place[d]] = rest % shape[d];
             other[k] = ohwi[((at[0] * 3 + at[1]) * 2 + at[2]) * 5 + at[3]];
         }
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         struct tdl_tensor_params d = subject_image(TDL_LAYOUT_NHWC, 1, 7, 6, 5);
         struct tdl_operand *x = tdl_builder_input(b, "x", &d);
         struct tdl_conv2d_params p = {.filter_layout = (enum tdl_filter_layout)l};
@@ -366,7 +368,7 @@ static void check_dynamic(struct tdl_context *ctx, const struct shape *t,
     struct subject s;
     char text[320];
     check_begin("a filter that is an input: %s", describe(t, text, sizeof(text)));
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *want = build(b, t, &rng);
     const struct tdl_node *n = want->producer;
     struct tdl_conv2d_params p = n->attr.conv.p;
@@ -419,7 +421,9 @@ static void check_im2col(struct tdl_context *ctx)
         struct subject s;
         char text[320];
         check_begin("im2col: %s", describe(t, text, sizeof(text)));
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
+        if (t->layout)
+            tdl_builder_set_input_layout(b, t->layout);
         struct tdl_tensor_params d = subject_image(t->layout, t->n, t->h, t->w, t->c);
         struct tdl_im2col_params p = {
             .kernel = {t->kernel[0], t->kernel[1]},
@@ -458,7 +462,7 @@ static void check_im2col(struct tdl_context *ctx)
                         s.values[o->id], false, 1);
         subject_run(&s, &(struct tdl_build_params){
                             .precision = i & 1 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
-                            .input_layout = t->packed ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC});
+                            .input_packing = t->packed ? TDL_PACKING_C4 : TDL_PACKING_NONE});
         subject_close(&s);
     }
 }
@@ -499,7 +503,8 @@ static void check_gate(struct tdl_context *ctx, uint32_t c, uint32_t k, enum tdl
     struct subject s;
     check_begin("a gate of %u channels, kernel %u, %s, %s", c, k,
                 layout == TDL_LAYOUT_NCHW ? "NCHW" : "NHWC", half ? "fp16" : "fp32");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, layout);
     const struct tdl_tensor_params low = subject_image(layout, 1, 5, 11, 8),
                                    skip = subject_image(layout, 1, h, w, 12),
                                    src = subject_image(layout, 1, h, w, 3),
@@ -546,7 +551,7 @@ static void check_low_beside_constant(struct tdl_context *ctx, bool alone, bool 
     struct subject s;
     check_begin("a constant beside what is resampled, %s, %s", alone ? "alone" : "and a picture",
                 half ? "fp16" : "fp32");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     const struct tdl_tensor_params low = subject_image(TDL_LAYOUT_NHWC, 1, 5, 11, 8),
                                    skip = subject_image(TDL_LAYOUT_NHWC, 1, h, w, 8);
     for (size_t i = 0; i < COUNT(values); i++)
@@ -590,7 +595,7 @@ static void check_names(struct tdl_context *ctx)
     struct tdl_builder *b;
     struct rng rng = {1};
     check_begin("names that there are not");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     tdl_builder_output(b, "y", build(b, &t, &rng));
     for (size_t i = 0; i < COUNT(wrong); i++) {
         enum tdl_result r =

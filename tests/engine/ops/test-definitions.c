@@ -84,7 +84,7 @@ static struct tdl_builder *begin(const struct value *x, const struct value *y,
                                  struct tdl_operand *out_inputs[2])
 {
     struct tdl_builder *b;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     out_inputs[0] = tdl_builder_input(b, "x", &x->desc);
     out_inputs[1] = y ? tdl_builder_input(b, "y", &y->desc) : NULL;
     return b;

@@ -30,7 +30,7 @@ static O bias(struct tdl_builder *b, uint32_t count)
 static O conv(struct tdl_builder *b, struct rng *rng, O x, uint32_t out, uint32_t kernel,
               uint32_t groups)
 {
-    const uint32_t in = tdl_operand_dims(x).c;
+    const uint32_t in = subject_dims(x).c;
     return tdl_builder_conv2d(
         b, x, subject_filter(b, rng, out, kernel, kernel, in / groups),
         &(struct tdl_conv2d_params){.padding = TDL_PADDING_SAME_UPPER, .groups = groups,
@@ -74,7 +74,7 @@ MAKE(gate)
 static O transposed(struct tdl_builder *b, struct rng *rng, O x, uint32_t out, uint32_t kernel,
                     uint32_t groups)
 {
-    const uint32_t in = tdl_operand_dims(x).c;
+    const uint32_t in = subject_dims(x).c;
     return tdl_builder_conv_transpose2d(
         b, x, subject_filter(b, rng, out / groups, kernel, kernel, in),
         &(struct tdl_conv_transpose2d_params){.stride = {2, 2}, .groups = groups,
@@ -270,7 +270,7 @@ static struct tdl_builder *build(struct tdl_context *ctx, struct rng *rng,
 {
     const struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NHWC, 2, 6, 6, CHANNELS);
     struct tdl_builder *b;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O x = tdl_builder_max_pool2d(b, tdl_builder_input(b, "x", &p),
                                  &(struct tdl_pool2d_params){.window = {1, 1}});
     O y = make(b, rng, x);
@@ -309,8 +309,8 @@ static void check_operators(struct tdl_context *ctx, uint64_t seed)
                                 .precision = ways[w].half ? TDL_PRECISION_FP16
                                                           : TDL_PRECISION_FP32,
                                 .no_fuse = ways[w].no_fuse,
-                                .output_layout = ways[w].packs_out ? TDL_LAYOUT_NC4HW4
-                                                                   : TDL_LAYOUT_NHWC,
+                                .output_packing = ways[w].packs_out ? TDL_PACKING_C4
+                                                                   : TDL_PACKING_NONE,
                             });
             subject_close(&s);
         }
@@ -343,7 +343,7 @@ static void check_algorithms(struct tdl_context *ctx, uint64_t seed)
             subject_run(&s, &(struct tdl_build_params){
                                 .precision = half ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
                                 .conv2d_algorithm = name,
-                                .output_layout = TDL_LAYOUT_NC4HW4,
+                                .output_packing = TDL_PACKING_C4,
                             });
             subject_close(&s);
         }

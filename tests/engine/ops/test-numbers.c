@@ -93,7 +93,7 @@ static void run(struct tdl_builder *b, const float *x, const float *z, uint32_t 
 static struct tdl_builder *open(uint32_t count, O *x)
 {
     struct tdl_builder *b;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     *x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, count));
     return b;
 }
@@ -365,7 +365,7 @@ static void run_image(enum how how, enum tdl_precision precision, bool no_fuse, 
     O inputs[3];
     draw(picture, mask, BOX_SIDE);
     draw(large, unused, LARGE);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     for (uint32_t i = 0; i < 3; i++) {
         static const char *const names[] = {"picture", "mask", "large"};
         const uint32_t side = i < 2 ? BOX_SIDE : LARGE;

@@ -101,7 +101,7 @@ static bool build_guess(const struct tdl_example *e, const struct guess *g,
     struct tdl_operand *operands[TDL_MAX_OPERATOR_OPERANDS] = {NULL}, *y = NULL;
     struct tdl_builder *b;
     bool complete = true;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     for (uint32_t i = 0; i < TDL_MAX_OPERATOR_OPERANDS; i++) {
         char name[16];
         snprintf(name, sizeof(name), "%u", i);
@@ -343,7 +343,7 @@ static void test_explain(void)
     struct tdl_builder *b;
     struct tdl_graph *g;
     check_begin("explain");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     FAILS(tdl_builder_explain(b, NULL, note_step, &told), TDL_ERROR_INVALID_STATE, "no output");
     struct tdl_operand *x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 1, 4, 4, 3));
     subject_output(b, tdl_builder_softmax(b, tdl_builder_max_pool2d(b, x, NULL), 3));
@@ -358,7 +358,7 @@ static void test_explain(void)
     tdl_builder_destroy(&b);
 
     /* Why not. */
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 1, 4, 4, 3));
     subject_output(b, tdl_builder_softmax(b, x, 3));
     FAILS(tdl_builder_explain(b, &(struct tdl_build_params){.conv2d_algorithm = "direct"},

@@ -43,7 +43,7 @@ static void check_casts(void)
         if (tdl_dtype_size(p.dtype) == 8 && !wide)
             continue;
         check_begin("cast from %s", tdl_dtype_name(p.dtype));
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         O x = tdl_builder_input(b, "x", &p);
         for (size_t k = 0; k < COUNT(subject_dtypes); k++) {
             if (tdl_dtype_size(subject_dtypes[k]) == 8 && !wide)

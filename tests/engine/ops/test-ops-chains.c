@@ -107,7 +107,7 @@ static void check_chains(void)
         uint32_t stages = 1 + rng_below(&rng, 4);
         check_begin("seed %llu: a chain of %u behind producer %u", (unsigned long long)seed - 1,
                     stages, i % 6);
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         O x = some_producer(b, &rng, i % 6 == 3 || i % 5 ? TDL_FLOAT32 : TDL_FLOAT16, i % 6);
         for (uint32_t k = 0; k < stages && x; k++)
             x = some_stage(b, &rng, x);
@@ -146,7 +146,7 @@ static void check_lengths(void)
         struct rng rng = {i};
         struct tdl_builder *b;
         check_begin("chain: %s", rows[i].name);
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NHWC, 1, 6, 7, 8);
         O x = tdl_builder_conv2d(b, tdl_builder_input(b, "x", &p),
                                  subject_filter(b, &rng, rows[i].channels, 1, 1, 8), NULL);

@@ -99,7 +99,7 @@ static void check_top_k(struct tdl_context *ctx, uint64_t seed, struct tdl_tenso
     struct tdl_builder *b;
     struct subject s;
     struct tdl_top_k_params largest = {count, false}, smallest = {count, true};
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = subject_input(b, "x", p);
     check_begin("seed %llu: topK %u of %s, axis %u", (unsigned long long)seed, count,
                 tdl_operand_text(x), axis);
@@ -165,7 +165,7 @@ static void check_suppression(struct tdl_context *ctx, uint64_t seed)
     const float threshold = thresholds[rng_below(&rng, COUNT(thresholds))];
     check_begin("seed %llu: nonMaxSuppression of %u x %u boxes", (unsigned long long)seed, batch,
                 count);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, batch, count, 4));
     subject_output(b, tdl_builder_non_max_suppression(b, x, threshold));
     subject_open_filled(&s, ctx, b, &rng, fill_boxes);
@@ -182,7 +182,7 @@ static void check_suppression(struct tdl_context *ctx, uint64_t seed)
 #define REFUSED(part, call)                                                                        \
     do {                                                                                           \
         struct tdl_builder *b;                                                                     \
-        OK(tdl_builder_create(NULL, &b));                                                          \
+        OK(check_builder(NULL, &b));                                                          \
         struct tdl_operand *m = subject_input(b, "m", SUBJECT_SHAPE(TDL_FLOAT32, 3, 4));           \
         struct tdl_operand *i = subject_input(b, "i", SUBJECT_SHAPE(TDL_INT8, 3, 4));              \
         struct tdl_operand *v = subject_input(b, "v", SUBJECT_SHAPE(TDL_FLOAT32, 4));              \

@@ -221,7 +221,7 @@ static void check_recurrent(struct tdl_context *ctx, uint64_t seed, uint32_t gat
                              : "rnn",
                 cell ? "Cell" : "", n.steps,
                 n.batch, n.inputs, h, n.direction);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = operand(b, cell, 3, n.steps, n.batch, n.inputs);
     struct tdl_operand *w = operand(b, cell, 3, d, all, n.inputs);
     struct tdl_operand *r = operand(b, cell, 3, d, all, h), *start = NULL, *start_cell = NULL;
@@ -331,7 +331,7 @@ static void check_quantized(struct tdl_context *ctx, uint64_t seed)
     const bool quantize = rng_one_in(&rng, 2), pointed = quantize || rng_one_in(&rng, 2);
     struct tdl_tensor_params p = {.dtype = quantize ? TDL_FLOAT32 : dtype,
                                   .rank = rng_below(&rng, 6)};
-    p.layout = rng_one_in(&rng, 2) ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
+    const enum tdl_layout layout = rng_one_in(&rng, 2) ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
     struct tdl_tensor_params q = {.dtype = TDL_FLOAT32, .rank = rng_below(&rng, p.rank + 1)};
     for (uint32_t i = 0; i < p.rank; i++)
         p.shape[i] = RNG_PICK(&rng, 1, 2, 4, 6);
@@ -342,7 +342,8 @@ static void check_quantized(struct tdl_context *ctx, uint64_t seed)
     }
     struct tdl_tensor_params z = q;
     z.dtype = dtype;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, layout);
     struct tdl_operand *x = subject_input(b, "x", p), *scale = subject_input(b, "s", q);
     struct tdl_operand *zero = pointed ? subject_input(b, "z", z) : NULL;
     check_begin("seed %llu: %squantizeLinear of %s by %s", (unsigned long long)seed,
@@ -383,8 +384,8 @@ static void check_axes(struct tdl_context *ctx, uint64_t seed)
     struct tdl_builder *b;
     struct subject s;
     const uint32_t first = rng_below(&rng, 3), second = first + 1 + rng_below(&rng, 3 - first);
-    struct tdl_tensor_params p = {.rank = 4, .layout = rng_one_in(&rng, 2) ? TDL_LAYOUT_NCHW
-                                                                           : TDL_LAYOUT_NHWC};
+    const enum tdl_layout layout = rng_one_in(&rng, 2) ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
+    struct tdl_tensor_params p = {.rank = 4};
     for (uint32_t i = 0; i < 4; i++)
         p.shape[i] = 1 + rng_below(&rng, 6);
     const struct tdl_resample2d_params how = {
@@ -393,7 +394,8 @@ static void check_axes(struct tdl_context *ctx, uint64_t seed)
         .coordinates = TDL_RESAMPLE_ASYMMETRIC,
         .axes = {first, second},
     };
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, layout);
     struct tdl_operand *x = subject_input(b, "x", p);
     check_begin("seed %llu: resample2d of %s along %u and %u", (unsigned long long)seed,
                 tdl_operand_text(x), first, second);
@@ -401,8 +403,7 @@ static void check_axes(struct tdl_context *ctx, uint64_t seed)
     subject_output(b, y);
     REQUIRE(y, "%s", tdl_builder_error(b));
     const struct tdl_tensor_params q = *tdl_operand_get_desc(y);
-    CHECK(q.layout == p.layout && q.shape[first] == how.size[0] &&
-              q.shape[second] == how.size[1],
+    CHECK(q.shape[first] == how.size[0] && q.shape[second] == how.size[1],
           "the result is %s", tdl_operand_text(y));
     subject_open(&s, ctx, b, &rng);
     if (!subject_run(&s, &exact)) {
@@ -440,7 +441,7 @@ static void check_axes(struct tdl_context *ctx, uint64_t seed)
     do {                                                                                           \
         struct tdl_builder *b;                                                                     \
         struct tdl_operand *out[3];                                                                \
-        OK(tdl_builder_create(NULL, &b));                                                          \
+        OK(check_builder(NULL, &b));                                                          \
         struct tdl_operand *x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 2, 1, 3));        \
         struct tdl_operand *w = subject_input(b, "w", SUBJECT_SHAPE(TDL_FLOAT32, 1, 16, 3));       \
         struct tdl_operand *r = subject_input(b, "r", SUBJECT_SHAPE(TDL_FLOAT32, 1, 16, 4));       \

@@ -150,7 +150,7 @@ static bool takes(const struct function *f, enum tdl_dtype dtype)
 {
     struct tdl_tensor_params p = {.dtype = dtype};
     struct tdl_builder *b;
-    OK(tdl_builder_create(NULL, &b));
+    OK(check_builder(NULL, &b));
     O x = tdl_builder_input(b, "x", &p);
     O y = f->unary ? f->unary(b, x) : f->binary(b, x, x);
     bool ok = y;
@@ -173,7 +173,7 @@ static void run_function(const struct function *f, enum tdl_dtype dtype,
     check_begin("seed %llu: %s of %s, %s", (unsigned long long)seed - 1, f->name,
                 tdl_tensor_params_text(&x, text[0], sizeof(text[0])),
                 tdl_tensor_params_text(&y, text[1], sizeof(text[1])));
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O first = tdl_builder_input(b, "x", &x);
     O result = f->unary ? f->unary(b, first)
                         : f->binary(b, first, tdl_builder_input(b, "y", &y));
@@ -233,7 +233,8 @@ static void run_packed(const struct function *f, enum tdl_layout layout, bool ha
     }
     check_begin("seed %llu: %s in packs, %u channels, layout %d, rank %u%s",
                 (unsigned long long)seed - 1, f->name, c, layout, y.rank, half ? ", fp16" : "");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, layout);
     O first = tdl_builder_average_pool2d(b, tdl_builder_input(b, "x", &x),
                                          &(struct tdl_pool2d_params){.window = {1, 1}});
     O result = f->unary ? f->unary(b, first)
@@ -283,7 +284,7 @@ static void check_where(enum tdl_dtype dtype)
         struct tdl_tensor_params y = desc_of(dtype, &triples[i], 1);
         struct tdl_tensor_params c = desc_of(TDL_UINT8, &triples[i], 2);
         check_begin("where of %s, shapes %zu", tdl_dtype_name(dtype), i);
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         O condition = tdl_builder_input(b, "c", &c);
         O truth = tdl_builder_greater(b, condition, tdl_builder_logical_not(b, condition));
         tdl_builder_output(b, "result",
@@ -309,7 +310,7 @@ static void check_golden(const char *name, O (*build)(struct tdl_builder *, O, O
     uint8_t got[256];
     void **values;
     check_begin("by hand: %s", name);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O o = build(b, subject_typed_constant(b, &p, x), y ? subject_typed_constant(b, &p, y) : NULL);
     REQUIRE(o, "%s", tdl_builder_error(b));
     struct tdl_ir *ir = tdl_builder_ir(b);
@@ -410,7 +411,7 @@ static void check_refusals(void)
                                            "the least value is more", "condition"};
         struct tdl_builder *b;
         check_begin("refusal %d", i);
-        OK(tdl_builder_create(NULL, &b));
+        OK(check_builder(NULL, &b));
         O x = subject_input(b, "x", subject_shape(TDL_FLOAT32, 2, shape));
         if (i == 0)
             tdl_builder_reshape(b, x, 2, other);

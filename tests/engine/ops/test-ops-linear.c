@@ -20,7 +20,6 @@ static struct tdl_tensor_params random_shape(struct rng *rng, enum tdl_dtype dty
         p.shape[i] = size > left ? 1 : size;
         left /= p.shape[i];
     }
-    p.layout = rng_one_in(rng, 2) ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
     return p;
 }
 
@@ -89,11 +88,13 @@ static void check_random(struct tdl_context *ctx, uint64_t seed, bool wide)
     struct tdl_builder *b;
     enum tdl_dtype dtype = subject_dtypes[seed % (wide ? 8 : 6)];
     struct tdl_tensor_params p = random_shape(&rng, dtype);
+    const enum tdl_layout layout = rng_one_in(&rng, 2) ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
     uint32_t axis = rng_below(&rng, p.rank);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, layout);
     struct tdl_operand *x = subject_input(b, "x", p);
     check_begin("seed %llu: %s layout %d, axis %u", (unsigned long long)seed, tdl_operand_text(x),
-                p.layout, axis);
+                layout, axis);
     add_reductions(b, &rng, x);
     add_moves(b, &rng, x, wide);
     struct tdl_arg_min_max_params arg = {.keep_dimensions = rng_one_in(&rng, 2),
@@ -120,7 +121,7 @@ static void check_long(struct tdl_context *ctx, enum tdl_dtype dtype, struct tdl
     struct rng rng = {p.shape[0]};
     struct tdl_builder *b;
     subject_pretend_gpu(ctx, axis == 1 && dtype != TDL_FLOAT32);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     p.dtype = dtype;
     struct tdl_operand *x = subject_input(b, "x", p);
     check_begin("long: %s, axis %u", tdl_operand_text(x), axis);
@@ -161,7 +162,7 @@ static void check_slices(struct tdl_context *ctx, enum tdl_dtype dtype, bool gpu
     struct tdl_builder *b;
     check_begin("slices of %s%s", tdl_dtype_name(dtype), gpu ? " as on a GPU" : "");
     subject_pretend_gpu(ctx, gpu);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = subject_input(b, "x", SUBJECT_SHAPE(dtype, 1, 2, 12289));
     const struct tdl_reduce_params last = {{2}, 1};
     for (uint32_t r = 0; r <= TDL_REDUCE_LOG_SUM_EXP; r++)
@@ -194,7 +195,7 @@ static void check_ties(struct tdl_context *ctx)
         struct subject s;
         struct tdl_arg_min_max_params last = {.select_last_index = true};
         check_begin("argMin and argMax of equal values, %d", i);
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         struct tdl_operand *x =
             subject_input(b, "x", i & 1 ? SUBJECT_SHAPE(i & 2 ? TDL_INT8 : TDL_FLOAT32, 3, 300)
                                 : SUBJECT_SHAPE(i & 2 ? TDL_INT8 : TDL_FLOAT32, 5, 9));
@@ -216,7 +217,7 @@ static void check_transposes(struct tdl_context *ctx, bool wide)
         struct rng rng = {i};
         struct tdl_builder *b;
         check_begin("transposing matrices of %s", tdl_dtype_name(subject_dtypes[i]));
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         subject_output(
             b, tdl_builder_transpose(
                    b, subject_input(b, "x", SUBJECT_SHAPE(subject_dtypes[i], 33, 47)), NULL));
@@ -233,7 +234,7 @@ static void check_transposes(struct tdl_context *ctx, bool wide)
 #define REFUSED(part, call)                                                                        \
     do {                                                                                           \
         struct tdl_builder *b;                                                                     \
-        OK(tdl_builder_create(NULL, &b));                                                          \
+        OK(check_builder(NULL, &b));                                                          \
         struct tdl_operand *m = subject_input(b, "m", SUBJECT_SHAPE(TDL_FLOAT32, 3, 4));           \
         struct tdl_operand *h = subject_input(b, "h", SUBJECT_SHAPE(TDL_FLOAT16, 4, 5));           \
         struct tdl_operand *i = subject_input(b, "i", SUBJECT_SHAPE(TDL_INT8, 2, 3, 4));           \

@@ -27,7 +27,7 @@ static void check_gemm(struct tdl_context *ctx, const struct gemm_case *t, uint6
                 (unsigned long long)seed, t->m, t->n, t->k, t->a_transpose ? " aT" : "",
                 t->b_transpose ? " bT" : "", t->c_rank, t->c_rows, t->c_columns, (double)t->alpha,
                 (double)t->beta, t->activation, tdl_dtype_name(dtype));
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     const uint32_t c_shape[] = {t->c_rows, t->c_columns};
     struct tdl_gemm_params p = {
         .alpha = t->alpha,
@@ -99,7 +99,7 @@ static void check_ways(struct tdl_context *ctx, uint64_t seed)
     const uint32_t a[] = {3, t.m, t.k}, w[] = {t.k, t.n};
     struct tdl_builder *b;
     struct subject s;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     subject_output(b, tdl_builder_matmul(b, subject_input(b, "a", subject_shape(dtype, 3, a)),
                                          subject_input(b, "b", subject_shape(dtype, 2, w))));
     subject_open(&s, ctx, b, &rng);
@@ -133,7 +133,7 @@ static void check_matmul(struct tdl_context *ctx, uint64_t seed)
     shape[0][rank[0] - 2] = m;
     shape[0][rank[0] - 1] = shape[1][rank[1] - 2] = k;
     shape[1][rank[1] - 1] = n;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     subject_output(
         b, tdl_builder_matmul(b, subject_input(b, "a", subject_shape(dtype, rank[0], shape[0])),
                               subject_input(b, "b", subject_shape(dtype, rank[1], shape[1]))));
@@ -147,7 +147,7 @@ static void check_many_tiles(struct tdl_context *ctx, enum tdl_dtype dtype)
     struct tdl_builder *b;
     check_begin("many tiles, %s", tdl_dtype_name(dtype));
     subject_pretend_gpu(ctx, true);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     subject_output(b,
                    tdl_builder_matmul(b, subject_input(b, "a", SUBJECT_SHAPE(dtype, 40, 1, 67, 9)),
                                       subject_input(b, "b", SUBJECT_SHAPE(dtype, 2, 9, 18))));
@@ -159,7 +159,7 @@ static struct tdl_builder *build_layer(struct tdl_context *ctx)
 {
     static const uint32_t swap[] = {0, 1, 3, 2};
     struct tdl_builder *b;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 2, 3, 9, 12));
     struct tdl_operand *w = subject_input(b, "w", SUBJECT_SHAPE(TDL_FLOAT32, 1, 1, 10, 12));
     struct tdl_operand *bias = subject_input(b, "bias", SUBJECT_SHAPE(TDL_FLOAT32, 1, 1, 1, 10));
@@ -195,7 +195,7 @@ static void check_constants(struct tdl_context *ctx, uint32_t n, uint32_t c_rank
     struct rng rng = {n};
     struct tdl_builder *b;
     check_begin("gemm with constants, n %u, c of rank %u", n, c_rank);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 3, 2));
     struct tdl_operand *y = subject_constant(b, 2, (const uint32_t[]){2, n}, values);
     const struct tdl_gemm_params p = {.c = subject_constant(b, c_rank, ones, &values[2])};
@@ -281,7 +281,7 @@ static void check_units_gemm(struct tdl_context *ctx, uint64_t seed)
     check_begin("seed %llu: gemm %ux%ux%u%s%s, %s, %s", (unsigned long long)seed, m, n, k,
                 p.a_transpose ? " aT" : "", p.b_transpose ? " bT" : "",
                 floats ? "float32" : "float16", algorithm);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     p.c = random_c(b, &rng, floats, m, n);
     const uint32_t a[] = {p.a_transpose ? k : m, p.a_transpose ? m : k};
     const uint32_t w[] = {p.b_transpose ? n : k, p.b_transpose ? k : n};
@@ -306,7 +306,7 @@ static void check_units_attention(struct tdl_context *ctx, uint64_t seed)
     check_begin("seed %llu: attention of %ux%u, %u keys, %u heads of them, %s, %s",
                 (unsigned long long)seed, rows, width, keys, heads, floats ? "float32" : "float16",
                 algorithm);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *scores =
         tdl_builder_matmul(b, matrices(b, "q", floats, 4, q),
                            tdl_builder_transpose(b, matrices(b, "k", floats, 4, k), swap));
@@ -336,7 +336,7 @@ static void check_tensors(struct tdl_context *ctx, uint64_t seed)
     snprintf(algorithm, sizeof(algorithm), "tensors:%s", row->variants[tile].name);
     check_begin("seed %llu: gemm %ux%ux%u%s, %s", (unsigned long long)seed, m, n, k,
                 p.b_transpose ? " bT" : "", algorithm);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     p.c = random_c(b, &rng, false, m, n);
     const uint32_t w[] = {p.b_transpose ? n : k, p.b_transpose ? k : n};
     struct tdl_operand *y = tdl_builder_gemm(b, matrices(b, "a", false, 2, (uint32_t[]){m, k}),

@@ -76,7 +76,7 @@ static struct tdl_operand *add_concat(struct tdl_builder *b, struct rng *rng, st
 static struct tdl_operand *add_blocks(struct tdl_builder *b, struct rng *rng, struct tdl_operand *x,
                                       char text[256])
 {
-    struct tdl_dims d = tdl_operand_dims(x);
+    struct tdl_dims d = subject_dims(x);
     uint32_t block = RNG_PICK(rng, 1, 2, 2, 3);
     enum tdl_block_order order = rng_below(rng, 2);
     bool deep = d.h % block || d.w % block;
@@ -98,12 +98,12 @@ static const struct family {
     {"depthToSpace and spaceToDepth", add_blocks, true},
 };
 
-static struct tdl_tensor_params random_desc(struct rng *rng, bool image, bool packs)
+static struct tdl_tensor_params random_desc(struct rng *rng, enum tdl_layout layout, bool image,
+                                            bool packs)
 {
     struct tdl_tensor_params p;
     uint32_t c = RNG_PICK(rng, 1, 3, 4, 5, 8, 9, 12, 16, 17, 36);
-    p = subject_image(rng_below(rng, 2) ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC,
-                      RNG_PICK(rng, 1, 1, 2), RNG_PICK(rng, 1, 2, 4, 6, 9, 17),
+    p = subject_image(layout, RNG_PICK(rng, 1, 1, 2), RNG_PICK(rng, 1, 2, 4, 6, 9, 17),
                       RNG_PICK(rng, 1, 3, 4, 6, 8, 16), c);
     if (packs)
         return p;
@@ -120,20 +120,22 @@ static void run_case(struct tdl_context *ctx, const struct family *f, uint64_t s
 {
     struct rng rng = {seed * 104729 + 3};
     bool packs = rng_below(&rng, 2), half = packs && rng_below(&rng, 2);
-    struct tdl_tensor_params desc = random_desc(&rng, f->image, packs);
+    const enum tdl_layout layout = rng_below(&rng, 2) ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
+    struct tdl_tensor_params desc = random_desc(&rng, layout, f->image, packs);
     struct tdl_builder *b;
     struct subject s;
     char text[256], shape[96];
     if (!ctx->info.shader_int64 && tdl_dtype_size(desc.dtype) == 8)
         desc.dtype = TDL_INT8;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, layout);
     struct tdl_operand *x = tdl_builder_input(b, "x", &desc);
     if (packs) /* an operator that works on packs, as a neighbour */
         x = tdl_builder_max_pool2d(b, x, &(struct tdl_pool2d_params){.window = {1, 1}});
     struct tdl_operand *y = f->add(b, &rng, x, text);
     check_begin("%s seed %llu: %s %s%s%s %s", f->name, (unsigned long long)seed,
                 tdl_tensor_params_text(&desc, shape, sizeof(shape)),
-                desc.layout == TDL_LAYOUT_NCHW ? "NCHW" : "NHWC", packs ? " packs" : "",
+                layout == TDL_LAYOUT_NCHW ? "NCHW" : "NHWC", packs ? " packs" : "",
                 half ? " fp16" : "", text);
     REQUIRE(y, "%s", tdl_builder_error(b));
     if (!packs && rng_one_in(&rng, 2)) /* an inner value may be its input */
@@ -154,7 +156,7 @@ static void run_case(struct tdl_context *ctx, const struct family *f, uint64_t s
 static struct tdl_operand *numbers(struct tdl_builder **b, uint32_t rows, uint32_t columns)
 {
     struct tdl_tensor_params d = {.dtype = TDL_INT32, .rank = 2, .shape = {rows, columns}};
-    OK(tdl_builder_create(NULL, b));
+    OK(check_builder(NULL, b));
     return tdl_builder_input(*b, "x", &d);
 }
 
@@ -213,7 +215,7 @@ static void check_block_goldens(void)
     struct tdl_builder *b;
     d.dtype = TDL_INT32;
     for (int order = 0; order < 2; order++) {
-        OK(tdl_builder_create(NULL, &b));
+        OK(check_builder(NULL, &b));
         struct tdl_operand *x = tdl_builder_input(b, "x", &d);
         expect(order ? "depthToSpace, CRD" : "depthToSpace, DCR", b,
                tdl_builder_depth_to_space(b, x, 2, (enum tdl_block_order)order), 8,
@@ -222,7 +224,7 @@ static void check_block_goldens(void)
     d = subject_image(TDL_LAYOUT_NHWC, 1, 2, 2, 2);
     d.dtype = TDL_INT32;
     for (int order = 0; order < 2; order++) {
-        OK(tdl_builder_create(NULL, &b));
+        OK(check_builder(NULL, &b));
         struct tdl_operand *x = tdl_builder_input(b, "x", &d);
         expect(order ? "spaceToDepth, CRD" : "spaceToDepth, DCR", b,
                tdl_builder_space_to_depth(b, x, 2, (enum tdl_block_order)order), 8,
@@ -258,7 +260,7 @@ static void check_pad_values(struct tdl_context *ctx)
         if (size == 8 && !ctx->info.shader_int64)
             continue;
         check_begin("%g as %s", rows[i].value, tdl_dtype_name(rows[i].dtype));
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         struct tdl_pad_params p = {.before = {1}, .value = rows[i].value};
         tdl_builder_output(b, "y", tdl_builder_pad(b, tdl_builder_input(b, "x", &desc), &p));
         subject_open(&s, ctx, b, &rng);
@@ -281,7 +283,7 @@ static void check_pad_infinity(struct tdl_context *ctx)
         struct subject s;
         p.value = i < 2 ? 1e300 : (double)-INFINITY;
         check_begin("an image padded with %g in packs, fp%d", p.value, i % 2 ? 16 : 32);
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         struct tdl_operand *x = tdl_builder_input(b, "x", &desc);
         x = tdl_builder_max_pool2d(b, x, &(struct tdl_pool2d_params){.window = {1, 1}});
         tdl_builder_output(b, "y", tdl_builder_pad(b, x, &p));

@@ -162,7 +162,6 @@ static struct tdl_tensor_params random_shape(struct rng *rng, bool wide, uint32_
         p.shape[i] = size > left ? 1 : size;
         left /= p.shape[i];
     }
-    p.layout = rng_one_in(rng, 2) ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
     return p;
 }
 
@@ -192,7 +191,7 @@ static void check_gather_nd(struct tdl_context *ctx, uint64_t seed, bool wide)
     index_range = 1;
     for (uint32_t i = 0; i < tuple; i++)
         index_range = TDL_MAX(index_range, p.shape[batch + i]);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = subject_input(b, "x", p), *indices = subject_input(b, "i", t);
     check_begin("seed %llu: gatherND of %s by %s, %u in step", (unsigned long long)seed,
                 tdl_operand_text(x), tdl_operand_text(indices), batch);
@@ -229,7 +228,7 @@ static void check_scatter(struct tdl_context *ctx, uint64_t seed, bool wide, boo
         for (uint32_t i = 0; i < tuple; i++)
             index_range = TDL_MAX(index_range, p.shape[i]);
     }
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = subject_input(b, "x", p), *indices = subject_input(b, "i", t);
     struct tdl_operand *updates = subject_input(b, "u", u);
     check_begin("seed %llu: scatter of %s by %s, reduction %u, axis %d", (unsigned long long)seed,
@@ -263,7 +262,7 @@ static void check_questions(struct tdl_context *ctx, uint64_t seed)
     struct subject s;
     struct tdl_tensor_params p = random_shape(&rng, false, rng_below(&rng, 6));
     p.dtype = rng_one_in(&rng, 2) ? TDL_FLOAT32 : TDL_FLOAT16;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = subject_input(b, "x", p);
     check_begin("seed %llu: isNaN and isInfinite of %s", (unsigned long long)seed,
                 tdl_operand_text(x));
@@ -294,7 +293,7 @@ static void check_reverse(struct tdl_context *ctx, uint64_t seed, bool wide)
     for (uint32_t i = p.rank; i-- > 0;)
         if (rng_one_in(&rng, 2))
             axes[count++] = i;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = subject_input(b, "x", p);
     check_begin("seed %llu: reverse of %s along %u axes", (unsigned long long)seed,
                 tdl_operand_text(x), count);
@@ -320,7 +319,7 @@ static void check_reverse(struct tdl_context *ctx, uint64_t seed, bool wide)
 #define REFUSED(part, call)                                                                        \
     do {                                                                                           \
         struct tdl_builder *b;                                                                     \
-        OK(tdl_builder_create(NULL, &b));                                                          \
+        OK(check_builder(NULL, &b));                                                          \
         struct tdl_operand *m = subject_input(b, "m", SUBJECT_SHAPE(TDL_FLOAT32, 3, 4));           \
         struct tdl_operand *i = subject_input(b, "i", SUBJECT_SHAPE(TDL_INT32, 3, 4));             \
         struct tdl_operand *t = subject_input(b, "t", SUBJECT_SHAPE(TDL_INT32, 5, 2));             \

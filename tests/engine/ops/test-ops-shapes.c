@@ -22,7 +22,7 @@ static void check_copies(void)
     struct subject s;
     struct tdl_builder *b;
     check_begin("copies");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O x = tdl_builder_input(b, "x", &p), y = tdl_builder_neg(b, x);
     tdl_builder_output(b, "input", x);
     tdl_builder_output(b, "constant", subject_typed_constant(b, &p, numbers));
@@ -75,17 +75,18 @@ static O g_constant(struct tdl_builder *b, O x)
     return tdl_builder_add(b, x, tdl_builder_reshape(b, c, 2, (uint32_t[]){5, 4}));
 }
 
-/* Convolutions on both sides of another name for the layout. */
+/* Convolutions that have the channels of one picture in two places. */
 static O g_relabelled(struct tdl_builder *b, O x)
 {
     struct rng rng = {2};
-    O y = conv(b, tdl_builder_abs(b, x)), z;
-    z = tdl_builder_relabel(b, y, TDL_LAYOUT_NCHW); /* three channels of 5 x 4 */
-    CHECK(!z || (tdl_operand_get_desc(z)->layout == TDL_LAYOUT_NCHW &&
+    O y = conv(b, tdl_builder_abs(b, x)), z; /* three channels of 5 x 4 */
+    z = tdl_builder_conv2d(b, y, subject_filter(b, &rng, 6, 1, 1, 3),
+                           &(struct tdl_conv2d_params){.input_layout = TDL_LAYOUT_NCHW});
+    CHECK(!z || (tdl_operand_get_layout(y) == TDL_LAYOUT_NHWC &&
+                 tdl_operand_get_layout(z) == TDL_LAYOUT_NCHW &&
                  tdl_operand_get_desc(z)->shape[3] == 4),
-          "relabel keeps the shape and takes the layout");
-    z = tdl_builder_conv2d(b, z, subject_filter(b, &rng, 6, 1, 1, 3), NULL);
-    return tdl_builder_neg(b, tdl_builder_relabel(b, z, TDL_LAYOUT_NHWC));
+          "an operator's layout is not that of what it makes");
+    return tdl_builder_neg(b, z);
 }
 
 /* Values that outlive the name they were made under: the arena must keep them. */
@@ -122,7 +123,7 @@ static void check_reshape(void)
         struct subject s;
         struct tdl_builder *b;
         check_begin("reshape: %s", rows[i].name);
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         tdl_builder_output(
             b, "result",
             rows[i].build(b, subject_input(b, "x", subject_shape(TDL_FLOAT32, 4, shape))));
@@ -147,7 +148,7 @@ static void check_evaluate(void)
     const uint32_t shape[] = {3};
     struct tdl_builder *b;
     check_begin("evaluate");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     O c = tdl_builder_constant(b, &three, sizes, sizeof(sizes));
     O sum = tdl_builder_add(b, c, tdl_builder_constant(b, &scalar, &one, sizeof(one)));
     O product = tdl_builder_mul(b, sum, c);
@@ -205,7 +206,7 @@ static void check_lifetime(void)
     struct tdl_tensor *in, *out;
     float got[120];
     check_begin("reshape: lifetimes in the arena");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     tdl_builder_output(b, "result",
                        g_long_life(b, subject_input(b, "x", subject_shape(TDL_FLOAT32, 4, shape))));
     subject_open(&s, ctx, b, &rng);
@@ -242,7 +243,7 @@ static void check_expand(void)
         struct subject s;
         struct tdl_builder *b;
         check_begin("expand %zu", i);
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         O x = subject_input(b, "x", subject_shape(rows[i].dtype, rows[i].from_rank, rows[i].from));
         tdl_builder_output(b, "result", tdl_builder_expand(b, x, rows[i].rank, rows[i].to));
         subject_open(&s, ctx, b, &rng);
@@ -259,12 +260,13 @@ static void check_expand_packed(void)
     struct tdl_builder *b;
     struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NCHW, 1, 4, 4, 5);
     check_begin("expand in packs");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, TDL_LAYOUT_NCHW);
     O x = tdl_builder_global_average_pool(b, tdl_builder_input(b, "x", &p));
     tdl_builder_output(b, "result", tdl_builder_expand(b, x, 4, (uint32_t[]){2, 5, 3, 4}));
     subject_open(&s, ctx, b, &rng);
     subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
-    CHECK(s.ir->outputs[0]->desc.layout == TDL_LAYOUT_NCHW, "the layout is lost");
+    CHECK(tdl_operand_get_layout(s.ir->outputs[0]) == TDL_LAYOUT_NCHW, "the layout is lost");
     subject_close(&s);
 }
 
@@ -347,14 +349,14 @@ static O told_instance(struct tdl_builder *b, O x, uint64_t layout)
 typedef O (*told_fn)(struct tdl_builder *, O, uint64_t);
 
 /* Between other operators, so that there is something to fuse. */
-static void open_told(struct subject *s, told_fn add, enum tdl_layout own, uint64_t told)
+static void open_told(struct subject *s, told_fn add, enum tdl_layout usual, uint64_t told)
 {
     static const uint32_t shape[] = {2, 4, 6, 4};
     struct tdl_tensor_params p = subject_shape(TDL_FLOAT32, 4, shape);
     struct rng rng = {seed};
     struct tdl_builder *b;
-    p.layout = own;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, usual);
     O x = tdl_builder_relu(b, tdl_builder_input(b, "x", &p));
     O y = add(b, x, told);
     REQUIRE(y, "%s", tdl_builder_error(b));
@@ -362,7 +364,7 @@ static void open_told(struct subject *s, told_fn add, enum tdl_layout own, uint6
     subject_open(s, ctx, b, &rng);
 }
 
-/* The layout that an operator is given counts, not the operand's own. */
+/* The layout that an operator is given counts, and without one the builder's. */
 static void check_told(void)
 {
     static const struct {
@@ -382,14 +384,14 @@ static void check_told(void)
         {"instanceNormalization", told_instance},
     };
     for (size_t i = 0; i < COUNT(rows) * 4; i++) {
-        const uint64_t told = i % 2 ? TDL_INPUT_NHWC : TDL_INPUT_NCHW;
+        const uint64_t told = i % 2 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW;
         const enum tdl_layout same = i % 2 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW;
-        const enum tdl_layout own = i / 2 % 2 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW;
+        const enum tdl_layout usual = i / 2 % 2 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW;
         struct subject s, want;
-        check_begin("seed %llu: %s of %s, told %s", (unsigned long long)seed, rows[i / 4].name,
-                    tdl_layout_name(own), tdl_layout_name(same));
-        open_told(&s, rows[i / 4].add, own, told);
-        open_told(&want, rows[i / 4].add, same, TDL_INPUT_AS_IT_IS);
+        check_begin("seed %llu: %s in a builder of %s, told %s", (unsigned long long)seed,
+                    rows[i / 4].name, tdl_layout_name(usual), tdl_layout_name(same));
+        open_told(&s, rows[i / 4].add, usual, told);
+        open_told(&want, rows[i / 4].add, same, TDL_LAYOUT_DEFAULT);
         const struct tdl_operand *y = s.ir->outputs[0], *z = want.ir->outputs[0];
         const size_t size = tdl_tensor_params_size(&z->desc);
         CHECK(!memcmp(y->desc.shape, z->desc.shape, sizeof(z->desc.shape)), "another shape: %s",

@@ -35,7 +35,7 @@ static uint32_t random_channels(struct rng *rng)
 static struct tdl_operand *add_transpose(struct tdl_builder *b, struct rng *rng,
                                          struct tdl_operand *x, char text[256])
 {
-    struct tdl_dims d = tdl_operand_dims(x);
+    struct tdl_dims d = subject_dims(x);
     uint32_t groups = rng_one_in(rng, 3) ? d.c : rng_one_in(rng, 2) && d.c % 2 == 0 ? 2 : 1;
     uint32_t of_group = groups == d.c ? RNG_PICK(rng, 1, 1, 2) : random_channels(rng), k[2];
     struct tdl_conv_transpose2d_params p = {.groups = groups};
@@ -78,7 +78,7 @@ static void check_blocks(struct tdl_context *ctx, uint64_t seed)
     check_begin("seed %llu: convTranspose2d on matrix units, %ux%ux%ux%u -> %u kernel %ux%u",
                 (unsigned long long)seed, d.shape[0], d.shape[1], d.shape[2], in, out, kernel[0],
                 kernel[1]);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     const struct tdl_conv_transpose2d_params p = {
         .stride = {kernel[0], kernel[1]},
         .bias = rng_one_in(&rng, 4) ? NULL : subject_bias(b, &rng, out),
@@ -91,7 +91,7 @@ static void check_blocks(struct tdl_context *ctx, uint64_t seed)
     subject_run(&s, &(struct tdl_build_params){
                         .precision = TDL_PRECISION_FP16,
                         .conv2d_algorithm = "cooperative",
-                        .output_layout = seed % 2 ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
+                        .output_packing = seed % 2 ? TDL_PACKING_C4 : TDL_PACKING_NONE,
                     });
     subject_close(&s);
 }
@@ -107,7 +107,8 @@ static void check_shares(struct tdl_context *ctx, uint64_t seed)
     const struct tdl_tensor_params d =
         subject_image(layouts[seed % 2], 2, 1 + rng_below(&rng, 5), 4 + rng_below(&rng, 9),
                       random_channels(&rng));
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, layouts[seed % 2]);
     subject_output(b, add_transpose(b, &rng, tdl_builder_input(b, "x", &d), text));
     subject_open(&s, ctx, b, &rng);
     s.candidate = 1;
@@ -129,7 +130,7 @@ static struct tdl_operand *add_pool(struct tdl_builder *b, struct rng *rng, stru
 {
     static const add_pool_fn kinds[] = {tdl_builder_average_pool2d, tdl_builder_max_pool2d,
                                         tdl_builder_l2_pool2d};
-    struct tdl_dims d = tdl_operand_dims(x);
+    struct tdl_dims d = subject_dims(x);
     uint32_t kind = rng_below(rng, 3);
     struct tdl_pool2d_params p = {.rounding = rng_below(rng, 2)};
     p.count_include_pad = rng_one_in(rng, 2);
@@ -163,7 +164,7 @@ static struct tdl_operand *add_pool(struct tdl_builder *b, struct rng *rng, stru
 static struct tdl_operand *add_resample(struct tdl_builder *b, struct rng *rng,
                                         struct tdl_operand *x, char text[256])
 {
-    struct tdl_dims d = tdl_operand_dims(x);
+    struct tdl_dims d = subject_dims(x);
     struct tdl_resample2d_params p = {
         .mode = rng_below(rng, 3) ? TDL_RESAMPLE_NEAREST : TDL_RESAMPLE_LINEAR,
         .coordinates = rng_below(rng, 3),
@@ -216,7 +217,7 @@ static struct tdl_operand *parameters(struct tdl_builder *b, struct rng *rng, ui
 static struct tdl_operand *add_batch_norm(struct tdl_builder *b, struct rng *rng,
                                           struct tdl_operand *x, char text[256])
 {
-    uint32_t c = tdl_operand_dims(x).c;
+    uint32_t c = subject_dims(x).c;
     struct tdl_batch_normalization_params p = {
         .scale = parameters(b, rng, 1, &c),
         .bias = parameters(b, rng, 1, &c),
@@ -231,7 +232,7 @@ static struct tdl_operand *add_batch_norm(struct tdl_builder *b, struct rng *rng
 static struct tdl_operand *add_instance_norm(struct tdl_builder *b, struct rng *rng,
                                              struct tdl_operand *x, char text[256])
 {
-    uint32_t c = tdl_operand_dims(x).c;
+    uint32_t c = subject_dims(x).c;
     struct tdl_instance_normalization_params p = {
         .scale = parameters(b, rng, 1, &c),
         .bias = parameters(b, rng, 1, &c),
@@ -253,7 +254,7 @@ static struct tdl_operand *add_layer_norm(struct tdl_builder *b, struct rng *rng
     uint32_t kind = rng_below(rng, COUNT(kinds)), shape[3], rank = kind ? kinds[kind].count : 3;
     struct tdl_layer_normalization_params p = {.axis_count = kinds[kind].count};
     for (uint32_t i = 0; i < rank; i++) {
-        p.axes[i] = d->layout == TDL_LAYOUT_NCHW ? kinds[kind].nchw[i] : kinds[kind].nhwc[i];
+        p.axes[i] = x->ir->layout == TDL_LAYOUT_NCHW ? kinds[kind].nchw[i] : kinds[kind].nhwc[i];
         shape[i] = d->shape[p.axes[i]];
     }
     p.scale = parameters(b, rng, rank, shape);
@@ -293,7 +294,7 @@ static void run_layer_norm(struct tdl_context *ctx, uint64_t seed)
             q.shape[q.rank++] = d.shape[i];
     check_begin("layerNormalization seed %llu: %s, %u axes", (unsigned long long)seed,
                 tdl_tensor_params_text(&d, text, sizeof(text)), p.axis_count);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &d);
     p.scale = rng_one_in(&rng, 2) ? tdl_builder_input(b, "scale", &q) : NULL;
     p.bias = rng_one_in(&rng, 2) ? tdl_builder_input(b, "bias", &q) : NULL;
@@ -308,7 +309,7 @@ static void run_layer_norm(struct tdl_context *ctx, uint64_t seed)
 static struct tdl_operand *add_normalized(struct tdl_builder *b, struct rng *rng,
                                           struct tdl_operand *x, char text[256])
 {
-    uint32_t c = tdl_operand_dims(x).c, groups = c % 2 == 0 && rng_one_in(rng, 2) ? 2 : 1;
+    uint32_t c = subject_dims(x).c, groups = c % 2 == 0 && rng_one_in(rng, 2) ? 2 : 1;
     char norm[256];
     if (rng_one_in(rng, 2)) {
         x = add_transpose(b, rng, x, text);
@@ -326,8 +327,7 @@ static struct tdl_operand *add_normalized(struct tdl_builder *b, struct rng *rng
 static struct tdl_operand *add_padded(struct tdl_builder *b, struct rng *rng, struct tdl_operand *x,
                                       char text[256])
 {
-    const struct tdl_tensor_params *d = tdl_operand_get_desc(x);
-    const uint32_t h = d->layout == TDL_LAYOUT_NCHW ? 2 : 1, c = tdl_operand_dims(x).c;
+    const uint32_t h = x->ir->layout == TDL_LAYOUT_NCHW ? 2 : 1, c = subject_dims(x).c;
     uint32_t kind = rng_below(rng, 4);
     struct tdl_pad_params pad = {.value = 0};
     struct tdl_pool2d_params pool = {.window = {2, 3}, .stride = {2, 1}};
@@ -374,7 +374,8 @@ static void run_case(struct tdl_context *ctx, const struct family *f, uint64_t s
     if (half_input)
         desc.dtype = TDL_FLOAT16;
     subject_pretend_gpu(ctx, rng_below(&rng, 2));
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, layout);
     struct tdl_operand *y = f->add(b, &rng, tdl_builder_input(b, "x", &desc), text);
     check_begin("%s seed %llu: %ux%ux%ux%u %s %s %s", f->name, (unsigned long long)seed, n, h, w, c,
                 layout == TDL_LAYOUT_NCHW ? "NCHW" : "NHWC", half ? "fp16" : "fp32", text);
@@ -418,7 +419,7 @@ static void expect(const char *what, struct tdl_builder *b, struct tdl_operand *
 static struct tdl_operand *row(struct tdl_builder **b, uint32_t w, uint32_t c)
 {
     struct tdl_tensor_params d = subject_image(TDL_LAYOUT_NHWC, 1, 1, w, c);
-    OK(tdl_builder_create(NULL, b));
+    OK(check_builder(NULL, b));
     return tdl_builder_input(*b, "x", &d);
 }
 
@@ -519,7 +520,7 @@ static void check_close(struct tdl_context *ctx, float apart)
     for (uint32_t i = 0; i < CLOSE; i++)
         close_values[i] = 3 + apart * ((float)(i % 3) - 1) + rng_float(&rng, 0, apart / 3);
     check_begin("layerNormalization of values %g apart", (double)apart);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = tdl_builder_max_pool2d(
         b, tdl_builder_input(b, "x", &d), &(struct tdl_pool2d_params){.window = {1, 1}});
     tdl_builder_output(b, "y", tdl_builder_layer_normalization(

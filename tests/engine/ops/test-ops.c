@@ -23,7 +23,7 @@ struct op_case {
     uint32_t kernel[2], stride[2], dilation[2], pad[4];
     bool same, no_bias;
     uint32_t groups, depthwise, activation, size[2], coordinates, once[2];
-    enum tdl_layout layout;  /* layout of the graph's tensors: NHWC or NCHW */
+    enum tdl_layout layout;  /* NCHW, or else NHWC */
     bool packed;             /* inputs given as NC4HW4 */
     const float *filter, *bias; /* NULL: random */
 };
@@ -35,7 +35,6 @@ static uint32_t or_one(uint32_t v)
 
 static const char *describe(const struct op_case *t, char *text, size_t size)
 {
-    static const char *const layouts[] = {"NHWC", "NCHW"};
     snprintf(text, size,
              "%s %ux%ux%ux%u -> %u kernel %ux%u stride %ux%u dilation %ux%u pad %u,%u,%u,%u%s "
              "groups %u depthwise %u %s%s size %ux%u coordinates %u once %u,%u %s%s",
@@ -43,8 +42,8 @@ static const char *describe(const struct op_case *t, char *text, size_t size)
              t->kernel[1], t->stride[0], t->stride[1], t->dilation[0], t->dilation[1], t->pad[0],
              t->pad[1], t->pad[2], t->pad[3], t->same ? " same" : "", t->groups, t->depthwise,
              tdl_activation_name(t->activation), t->no_bias ? " no bias" : "", t->size[0],
-             t->size[1], t->coordinates, t->once[0], t->once[1], layouts[t->layout],
-             t->packed ? " packed" : "");
+             t->size[1], t->coordinates, t->once[0], t->once[1],
+             t->layout == TDL_LAYOUT_NCHW ? "NCHW" : "NHWC", t->packed ? " packed" : "");
     return text;
 }
 
@@ -121,6 +120,8 @@ static struct tdl_operand *image_input(struct tdl_builder *b, const struct op_ca
 static struct tdl_operand *build_case(struct tdl_builder *b, const struct op_case *t,
                                       struct rng *rng)
 {
+    if (t->layout)
+        tdl_builder_set_input_layout(b, t->layout);
     struct tdl_operand *x = image_input(b, t, "x", t->once[0]);
     switch (t->kind) {
     case CONV:
@@ -155,12 +156,12 @@ static void run_case(struct tdl_context *ctx, const struct op_case *t, uint64_t 
     check_begin("seed %llu: %s%s: %s", (unsigned long long)seed, half ? "fp16" : "fp32",
                 gpu ? " as on a GPU" : "", describe(t, text, sizeof(text)));
     subject_pretend_gpu(ctx, gpu);
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     tdl_builder_output(b, "y", build_case(b, t, &rng));
     subject_open(&s, ctx, b, &rng);
     subject_run(&s, &(struct tdl_build_params){
                         .precision = half ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
-                        .input_layout = t->packed ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
+                        .input_packing = t->packed ? TDL_PACKING_C4 : TDL_PACKING_NONE,
                     });
     subject_close(&s);
 }
@@ -371,7 +372,7 @@ static void check_broadcasting(struct tdl_context *ctx, uint64_t seed)
         struct tdl_builder *b;
         struct subject s;
         check_begin("broadcasting, mask %u on the left", left);
-        OK(tdl_builder_create(ctx, &b));
+        OK(check_builder(ctx, &b));
         for (uint32_t i = 0; i < 16; i++)
             x[i] = image_input(b, &t, (char[]){'x', digits[i], 0}, i);
         for (uint32_t i = 0; i < 16; i++)
@@ -407,7 +408,8 @@ static void check_constants(struct tdl_context *ctx, enum tdl_layout layout, boo
     struct subject s;
     check_begin("constants as values, %s, %s%s", layout == TDL_LAYOUT_NCHW ? "NCHW" : "NHWC",
                 half ? "fp16" : "fp32", fuse ? ", fused" : "");
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, layout);
     struct tdl_operand *x = image_input(b, &t, "x", 0);
     struct tdl_operand *whole = image_constant(b, &rng, subject_image(layout, 1, 5, 7, 6));
     struct tdl_operand *vector = image_constant(b, &rng, subject_image(layout, 1, 1, 1, 6));
@@ -503,7 +505,7 @@ static void check_goldens(void)
         char text[320];
         void **values;
         check_begin("worked by hand: %s", describe(&g->op, text, sizeof(text)));
-        OK(tdl_builder_create(NULL, &b));
+        OK(check_builder(NULL, &b));
         struct tdl_operand *o = build_case(b, &g->op, &rng);
         REQUIRE(o, "%s", tdl_builder_error(b));
         struct tdl_ir *ir = tdl_builder_ir(b);

@@ -51,7 +51,7 @@ static struct tdl_graph *adder(struct tdl_context *ctx, float summand)
     struct tdl_graph *graph;
     struct tdl_tensor_params p = params(0);
     const struct tdl_tensor_params one = {.dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 1, 1, 1}};
-    OK(tdl_builder_create(ctx, &builder));
+    OK(check_builder(ctx, &builder));
     struct tdl_operand *x = tdl_builder_input(builder, "x", &p);
     struct tdl_operand *c = tdl_builder_constant(builder, &one, &summand, sizeof(summand));
     tdl_builder_output(builder, "y", tdl_builder_add(builder, x, c));

@@ -103,7 +103,7 @@ static struct tdl_graph *build(struct tdl_context *ctx)
     struct tdl_builder *b;
     for (size_t i = 0; i < COUNT(weights); i++)
         weights[i] = (float)((int)(i * 7 % 11) - 5) / 40;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &image);
     struct tdl_operand *f = tdl_builder_constant(b, &filter, weights, sizeof(weights));
     for (int i = 0; i < LAYERS; i++)

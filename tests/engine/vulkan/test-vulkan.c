@@ -33,7 +33,7 @@ static void run_graph(struct tdl_context *ctx)
     struct tdl_builder *builder;
     struct tdl_graph *graph;
     struct tdl_tensor *x, *y;
-    OK(tdl_builder_create(ctx, &builder));
+    OK(check_builder(ctx, &builder));
     struct tdl_operand *in = tdl_builder_input(builder, "x", &params);
     struct tdl_operand *constant = tdl_builder_constant(
         builder,

@@ -3,9 +3,9 @@
 #include "calls.h"
 
 /* WebNN's "inputLayout" or "layout", whose default is NCHW. */
-static enum tdl_input_layout layout_named(const struct at *a, const char *key)
+static enum tdl_layout layout_named(const struct at *a, const char *key)
 {
-    return call_is(a->call, key, "nhwc") ? TDL_INPUT_NHWC : TDL_INPUT_NCHW;
+    return call_is(a->call, key, "nhwc") ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW;
 }
 
 /* -------------------------------------------------------------------- windows */
@@ -90,7 +90,7 @@ static O batch_normalization(const struct at *a)
         .scale = at_operand(a, "scale"),
         .bias = at_operand(a, "bias"),
         .epsilon = (float)at_number(a, "epsilon", 0),
-        .input_layout = rank == 4 && axis == 3 ? TDL_INPUT_NHWC : TDL_INPUT_NCHW,
+        .input_layout = rank == 4 && axis == 3 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW,
     };
     if (rank == 4 && (axis == 1 || axis == 3))
         return tdl_builder_batch_normalization(a->b, x, at_operand(a, "mean"),

@@ -137,7 +137,7 @@ static enum outcome run(struct webnn_case *c)
     struct tdl_builder *b;
     struct tdl_graph *g = NULL;
     uint32_t ins = 0, outs = 0;
-    OK(tdl_builder_create(ctx, &b));
+    OK(check_builder(ctx, &b));
     const enum tdl_result r = build(b, c, &g);
     bool passed = r == TDL_OK;
     if (passed)
