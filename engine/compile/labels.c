@@ -43,9 +43,10 @@ static bool is_member(const struct labels *l, const struct tdl_operand *o)
            (l->late || !l->constant[o->id]);
 }
 
-static bool is_weight(const struct tdl_node *n, uint32_t slot)
+/* A weight, or what has its channels last like one. */
+static bool is_apart(const struct tdl_node *n, uint32_t slot)
 {
-    return n->op->weight_slots >> slot & 1;
+    return (n->op->weight_slots | n->op->nhwc_slots) >> slot & 1;
 }
 
 /* Does it go by dimensions, and can it have packs if all its pictures are of one layout? */
@@ -105,7 +106,7 @@ static void join_classes(struct labels *l)
         const struct tdl_operand *first = is_member(l, n->output) ? n->output : NULL;
         for (uint32_t j = 0; goes_by_dimensions(n) && j < n->input_count; j++) {
             const struct tdl_operand *o = n->inputs[j];
-            if (is_weight(n, j) || !is_member(l, o))
+            if (is_apart(n, j) || !is_member(l, o))
                 continue;
             if (first)
                 join(l, first, o);
@@ -120,7 +121,7 @@ static void name_inputs(struct labels *l)
     for (uint32_t i = 0; i < l->ir->node_count; i++) {
         const struct tdl_node *n = l->ir->nodes[i];
         for (uint32_t j = 0; n->layout && j < n->input_count; j++)
-            name(l, n->inputs[j], is_weight(n, j) ? TDL_LAYOUT_NHWC : n->layout);
+            name(l, n->inputs[j], is_apart(n, j) ? TDL_LAYOUT_NHWC : n->layout);
     }
 }
 
@@ -263,7 +264,7 @@ enum tdl_layout tdl_find_layout(const struct tdl_operand *o)
 /* The layout that the node's input has to have; 0: any. */
 static enum tdl_layout wanted(const struct tdl_node *n, uint32_t slot)
 {
-    if (is_weight(n, slot))
+    if (is_apart(n, slot))
         return TDL_LAYOUT_NHWC;
     if (n->layout)
         return n->layout;

@@ -19,7 +19,7 @@ const struct tdl_node *tdl_node_told(const struct tdl_node *n, struct tdl_told *
         return n;
     copy->node = *n;
     for (uint32_t i = 0; i < n->input_count; i++)
-        if (n->inputs[i] && !(n->op->weight_slots >> i & 1))
+        if (n->inputs[i] && !((n->op->weight_slots | n->op->nhwc_slots) >> i & 1))
             copy->node.inputs[i] = label(&copy->operands[i], n->inputs[i], n->layout);
     if (n->output)
         copy->node.output = label(&copy->operands[TDL_MAX_NODE_INPUTS], n->output, n->layout);

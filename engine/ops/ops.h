@@ -137,6 +137,8 @@ enum tdl_result tdl_batch_normalization_factors(const struct tdl_node *n, float 
                                                 float *means);
 /* True for a pool of one window that is the whole image. */
 bool tdl_pool2d_is_global(const struct tdl_node *pool);
+/* Places of gridSample that lie further out are as far. */
+#define TDL_GRID_FAR 16777216.0f
 /* `work` of operators that read no more than they write. */
 uint64_t tdl_output_work(const struct tdl_node *n);
 

@@ -227,6 +227,22 @@ static void call_resample2d(struct fuzz *f)
     keep(f, tdl_builder_resample2d(f->builder, input, byte(f) % 8 ? &p : NULL));
 }
 
+static void call_grid_sample(struct fuzz *f)
+{
+    struct tdl_operand *input = pick(f), *grid = pick(f);
+    const struct tdl_grid_sample_params p = {.mode = byte(f) % 4,
+                                             .padding = byte(f) % 4,
+                                             .align_corners = byte(f) % 2,
+                                             .input_layout = told(f)};
+    if (input && byte(f) % 2) { /* one that fits */
+        const struct tdl_tensor_params places = {
+            .rank = 4,
+            .shape = {tdl_operand_get_desc(input)->shape[0], 1 + byte(f) % 8, 1 + byte(f) % 8, 2}};
+        grid = tdl_builder_input(f->builder, "grid", &places);
+    }
+    keep(f, tdl_builder_grid_sample(f->builder, input, grid, byte(f) % 8 ? &p : NULL));
+}
+
 static void call_binary(struct fuzz *f)
 {
     struct tdl_operand *a = pick(f), *b = pick(f);
@@ -550,7 +566,7 @@ static void (*const calls[])(struct fuzz *) = {
     call_split,         call_concat,           call_pad,    call_blocks,
     call_normalization, call_matrices,         call_along,  call_triangular,
     call_order,         call_elements,         call_places, call_recurrent,
-    call_quantize,      call_example,          call_layout,
+    call_quantize,      call_example,          call_layout, call_grid_sample,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

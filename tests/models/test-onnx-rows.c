@@ -139,6 +139,23 @@ static void resize(bytes *g, const char *inputs, const char *way, const char *po
     onnx_node(g, "Resize", inputs, "y", &a);
 }
 
+/* A row's middle, and its ends. */
+static void grid_sample(bytes *g, const char *mode, const char *padding, int64_t corners)
+{
+    bytes a = {0};
+    if (mode)
+        onnx_attr_text(&a, "mode", mode);
+    if (padding)
+        onnx_attr_text(&a, "padding_mode", padding);
+    onnx_attr_int(&a, "align_corners", corners);
+    FLOATS(g, "grid", 4, DIMS(1, 1, 3, 2), 0, 0, -1, 0, 1, 0);
+    onnx_node(g, "GridSample", "x grid", "y", &a);
+}
+
+static void grid_sample_linear(bytes *g) { grid_sample(g, NULL, NULL, 0); }
+static void grid_sample_nearest(bytes *g) { grid_sample(g, "nearest", "border", 1); }
+static void grid_sample_cubic(bytes *g) { grid_sample(g, "cubic", "reflection", 1); }
+
 static void resize_by(bytes *g, float height, float width, const char *way)
 {
     FLOATS(g, "scales", 1, DIMS(4), 1, 1, height, width);
@@ -400,6 +417,9 @@ static const struct row {
      {0, 0, 1, 1, 2, 3, 3, 4, 4, 5}},
     {"Resize, not larger, beside a fraction", resize_not_larger_beside_a_fraction, {1, 1, 2, 3},
      4, 4, {1, 1, 3, 5}, {0, 0, 1, 1, 2, 0, 0, 1, 1, 2, 3, 3, 4, 4, 5}},
+    {"GridSample", grid_sample_linear, {1, 1, 1, 4}, 4, 4, {1, 1, 1, 3}, {1.5f, 0, 1.5f}, 1},
+    {"GridSample, nearest", grid_sample_nearest, {1, 1, 1, 4}, 4, 4, {1, 1, 1, 3}, {2, 0, 3}, 1},
+    {"GridSample, cubic", grid_sample_cubic, {1, 1, 1, 4}, 4, 4, {1, 1, 1, 3}, {1.5f, 0, 3}, 1},
     {"Pad to a multiple", pad_to_a_multiple, {2, 3}, 2, 2, {2, 4}, {0, 1, 2, 0, 3, 4, 5, 0}},
     {"Split with an empty part", split_with_nothing, {1, 3}, 2, 2, {1, 3}, {1, 2, 0}},
     {"scores of boxes", scores_of_boxes, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},

@@ -32,21 +32,6 @@ struct tdl_cpu_window {
     size_t count, step;
 };
 
-/* Pixels of one vector of channels, which lie in a panel of depthwise.c. */
-enum { TDL_CPU_PANEL_PIXELS = 8 };
-struct tdl_cpu_panel {
-    const float *pixels[TDL_CPU_PANEL_PIXELS]; /* each under its first tap */
-    float *out[TDL_CPU_PANEL_PIXELS];
-    size_t count;         /* of those that are written */
-    const float *weights; /* vectors, by tap */
-    size_t weights_row;   /* floats */
-    size_t high, wide;    /* taps */
-    size_t row, column;   /* floats from tap to tap in the panel */
-    const float *bias;    /* a vector */
-    float least, most;
-    size_t channels; /* a vector's at most */
-};
-
 /* Of tiles of winograd.c. */
 enum { TDL_CPU_WINOGRAD_OUT = 4, TDL_CPU_WINOGRAD_SIDE = 6 };
 struct tdl_cpu_winograd_tile {
@@ -54,6 +39,20 @@ struct tdl_cpu_winograd_tile {
     size_t step;
     const float *bias;
     float least, most;
+};
+
+/* Of gridSample: one axis of a picture, and where pixels lie on it. */
+struct tdl_cpu_grid_axis {
+    uint32_t size, taps; /* 1, 2 or 4 */
+    uint32_t padding;    /* enum tdl_grid_padding */
+    bool align;
+    float far;              /* places further out are there */
+    float low, span, turns; /* of what is mirrored: its first end, and ½ / span */
+};
+enum { TDL_CPU_GRID_BLOCK = 64, TDL_CPU_GRID_TAPS = 4 };
+struct tdl_cpu_grid_taps {
+    uint32_t pixels[TDL_CPU_GRID_TAPS][TDL_CPU_GRID_BLOCK];
+    float weights[TDL_CPU_GRID_TAPS][TDL_CPU_GRID_BLOCK];
 };
 
 enum tdl_cpu_pool { TDL_CPU_POOL_SUM, TDL_CPU_POOL_MAX, TDL_CPU_POOL_SQUARES };
@@ -87,10 +86,13 @@ struct tdl_cpu_hot {
                     size_t pixels, float *out, size_t n);
     void (*depthwise)(const struct tdl_cpu_window *w, float *out, size_t n);
 
-    /* Bring pixels that lie `step` floats apart side by side, as vectors with zeros behind their
-     * channels. */
-    void (*panel_fill)(const float *from, size_t step, size_t pixels, size_t channels, float *to);
-    void (*panel_depthwise)(const struct tdl_cpu_panel *panel);
+    /* The taps along an axis at every other number of a grid; a block at most. */
+    void (*grid_axis)(const struct tdl_cpu_grid_axis *axis, const float *grid, size_t n,
+                      struct tdl_cpu_grid_taps *out);
+    /* Pixels of an image of that width, summed by their taps along both axes. */
+    void (*grid_sum)(const float *image, uint32_t width, uint32_t taps,
+                     const struct tdl_cpu_grid_taps *y, const struct tdl_cpu_grid_taps *x, size_t n,
+                     float *out, size_t channels);
 
     void (*multiply)(const struct tdl_cpu_tile *tile);
     uint32_t columns; /* columns per tile */

@@ -16,7 +16,6 @@
     OP(batch_normalization, batch_normalization)                                                   \
     OP(cast, cast)                                                                                 \
     OP(concat, concat)                                                                             \
-    OP(conv2d, depthwise)                                                                          \
     OP(conv2d, winograd)                                                                           \
     OP(conv2d, pointwise)                                                                          \
     OP(conv2d, conv)                                                                               \
@@ -24,6 +23,9 @@
     OP(cumulative_sum, cumulative_sum)                                                             \
     OP(depth_to_space, depth_to_space)                                                             \
     OP(gemm, matmul)                                                                               \
+    OP(gather, gather)                                                                             \
+    OP(gather_elements, gather_elements)                                                           \
+    OP(grid_sample, grid_sample)                                                                   \
     OP(instance_normalization, instance_normalization)                                             \
     OP(l2_pool2d, l2_pool)                                                                         \
     OP(layer_normalization, layer_normalization)                                                   \

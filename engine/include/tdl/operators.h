@@ -206,6 +206,40 @@ TDL_API struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *builder,
                                                    struct tdl_operand *input,
                                                    const struct tdl_resample2d_params *params);
 
+enum tdl_grid_mode {
+    TDL_GRID_LINEAR = 0,  /**< between four pixels */
+    TDL_GRID_NEAREST = 1, /**< the nearest one; of two the one with the even number */
+    TDL_GRID_CUBIC = 2,   /**< between 16 pixels: Keys' cubic convolution with a = −¾ */
+};
+/** What lies around an image. */
+enum tdl_grid_padding {
+    TDL_GRID_ZEROS = 0,
+    TDL_GRID_BORDER = 1,     /**< the nearest pixel of the image */
+    TDL_GRID_REFLECTION = 2, /**< the image, mirrored about the ends −1 and 1 */
+};
+/** Parameters of gridSample. */
+struct tdl_grid_sample_params {
+    enum tdl_grid_mode mode;       /**< between which pixels */
+    enum tdl_grid_padding padding; /**< what lies outside */
+    bool align_corners;    /**< −1 and 1 are the outer pixels' centres, else their outer edges */
+    uint64_t input_layout; /**< enum tdl_layout: NCHW, NHWC or 0 */
+    uint64_t reserved[3];  /**< 0: room for later versions */
+};
+/**
+ * ONNX GridSample of four dimensions, which WebNN has not: pixels of the input at places from
+ * −1 to 1, left to right and top to bottom. A place g lies at the pixel
+ * ((g + 1) · size − 1) / 2, or (g + 1) / 2 · (size − 1) with align_corners, as float32
+ * computes it. Places beyond ±2²⁴ count as these, and NaN as −2²⁴. A pixel of weight 0 counts
+ * for nothing, even one that is infinite.
+ * @param input  float32 or float16 of rank 4
+ * @param grid   [images, height, width, 2], x before y, float32 or float16, whatever the layout
+ * @return as many images of height × width pixels, in the input's type
+ */
+TDL_API struct tdl_operand *tdl_builder_grid_sample(struct tdl_builder *builder,
+                                                    struct tdl_operand *input,
+                                                    struct tdl_operand *grid,
+                                                    const struct tdl_grid_sample_params *params);
+
 /* ------------------------------------------------------- moving of elements */
 
 /* These take every data type, and any rank unless they say otherwise; axes are

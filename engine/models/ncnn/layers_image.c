@@ -293,10 +293,31 @@ static struct tdl_operand *add_interp(struct ncnn_import *im, const struct ncnn_
     return tdl_builder_resample2d(im->builder, x, &params);
 }
 
+/* ---------------------------------------------------------------- GridSample */
+
+/* The places lie as pictures do, or as PyTorch has them: x and y side by side. */
+static struct tdl_operand *add_grid_sample(struct ncnn_import *im, const struct ncnn_layer *l)
+{
+    static const enum tdl_grid_mode modes[] = {TDL_GRID_LINEAR, TDL_GRID_NEAREST, TDL_GRID_CUBIC};
+    static const uint32_t to_places[] = {0, 2, 3, 1};
+    const int32_t mode = ncnn_int(l, 0, 1), padding = ncnn_int(l, 1, 1);
+    struct tdl_operand *x = ncnn_picture(im, l, 0), *grid = x ? ncnn_picture(im, l, 1) : NULL;
+
+    if (!grid)
+        return NULL;
+    if (mode < 1 || mode > 3 || padding < 1 || padding > 3)
+        return tdl_kit_lacks_none(&im->kit, "kind %d with padding %d is not supported", mode,
+                                  padding);
+    const struct tdl_grid_sample_params p = {.mode = modes[mode - 1],
+                                             .padding = (enum tdl_grid_padding)(padding - 1),
+                                             .align_corners = ncnn_int(l, 2, 0) != 0};
+    if (ncnn_int(l, 3, 0))
+        grid = tdl_builder_transpose(im->builder, grid, to_places);
+    return tdl_builder_grid_sample(im->builder, x, grid, &p);
+}
+
 const struct ncnn_row ncnn_rows_image[] = {
-    {"Interp", 1, 1, add_interp},
-    {"Padding", 1, 1, add_padding},
-    {"PixelShuffle", 1, 1, add_pixel_shuffle},
-    {"Pooling", 1, 1, add_pooling},
-    {0},
+    {"GridSample", 2, 2, add_grid_sample}, {"Interp", 1, 1, add_interp},
+    {"Padding", 1, 1, add_padding},        {"PixelShuffle", 1, 1, add_pixel_shuffle},
+    {"Pooling", 1, 1, add_pooling},        {0},
 };

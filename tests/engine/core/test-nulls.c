@@ -187,6 +187,7 @@ static const struct size {
     {"tdl_conv_transpose2d_params", 104, 3},
     {"tdl_pool2d_params", 96, 3},
     {"tdl_resample2d_params", 72, 3},
+    {"tdl_grid_sample_params", 48, 3},
     {"tdl_slice_params", 104, 4},
     {"tdl_pad_params", 96, 4},
     {"tdl_batch_normalization_params", 56, 3},

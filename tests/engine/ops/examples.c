@@ -31,6 +31,7 @@ CALL(global_average_pool, tdl_builder_global_average_pool(b, o[0]))
 CALL(global_max_pool, tdl_builder_global_max_pool(b, o[0]))
 CALL(global_l2_pool, tdl_builder_global_l2_pool(b, o[0]))
 CALL(resample2d, tdl_builder_resample2d(b, o[0], &(struct tdl_resample2d_params){.size = {6, 6}}))
+CALL(grid_sample, tdl_builder_grid_sample(b, o[0], o[1], NULL))
 CALL(slice, tdl_builder_slice(b, o[0],
                               &(struct tdl_slice_params){
                                   .start = {tdl_operand_get_desc(o[0])->rank ? 1u : 0}}))
@@ -225,6 +226,7 @@ static const struct tdl_example examples[] = {
     ROW(global_max_pool, INPUT(4)),
     ROW(global_l2_pool, INPUT(4)),
     ROW(resample2d, INPUT(4)),
+    ROW(grid_sample, INPUT(4), OPERAND("grid", 0, 4, S, S, S, 2)),
     ROW(slice, INPUT(1)),
     ROW(reverse, INPUT(1)),
     ROW(split, INPUT(1)),

@@ -104,6 +104,14 @@ MAKE(resample2d_nearest)
     return tdl_builder_resample2d(b, x, &(struct tdl_resample2d_params){.size = {9, 7}});
 }
 
+MAKE(grid_sample)
+{
+    UNUSED;
+    const struct tdl_tensor_params *d = tdl_operand_get_desc(x);
+    const struct tdl_tensor_params grid = SUBJECT_SHAPE(TDL_FLOAT32, d->shape[0], 9, 7, 2);
+    return tdl_builder_grid_sample(b, x, tdl_builder_input(b, "grid", &grid), NULL);
+}
+
 MAKE(batch_normalization)
 {
     UNUSED;
@@ -234,6 +242,7 @@ static const struct {
     ROW(global_pool),
     ROW(resample2d),
     ROW(resample2d_nearest),
+    ROW(grid_sample),
     ROW(batch_normalization),
     ROW(instance_normalization),
     ROW(layer_normalization),
