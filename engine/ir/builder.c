@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "builder.h"
 
+#include "evaluate.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,8 @@ enum tdl_result tdl_builder_open(const struct tdl_builder_host *host, struct tdl
     }
     b->ir = ir;
     ir->layout = TDL_LAYOUT_NCHW;
+    ir->budget.made_limit = TDL_EVALUATED_BYTES;
+    ir->budget.work_limit = TDL_EVALUATED_WORK;
     b->host = host;
     b->ctx = ctx;
     *out_builder = b;

@@ -19,10 +19,9 @@ struct tdl_builder {
     enum tdl_result status;
     char error[1024];
     char label[96];
-    bool sizes_fixed;                   /* tdl_builder_fix_sizes() */
-    bool stacked;                       /* tdl_builder_stack(), of two or more */
-    struct tdl_map constants;           /* operands by data and description */
-    uint64_t evaluated, evaluated_work; /* bytes, by tdl_builder_evaluate() */
+    bool sizes_fixed;         /* tdl_builder_fix_sizes() */
+    bool stacked;             /* tdl_builder_stack(), of two or more */
+    struct tdl_map constants; /* operands by data and description */
     struct tdl_owned {
         struct tdl_owned *next;
         void *memory;

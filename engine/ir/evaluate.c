@@ -10,10 +10,7 @@
 /* Growth is left to the device from here on: a file of a few bytes can ask for
  * gigabytes. */
 #define LARGE_ELEMENTS (1u << 16)
-/* Budget of tdl_builder_evaluate() in one builder: bytes made, and gone through.
- * References take up to a second for the latter. Lists of sizes and the like are free. */
-#define EVALUATED_BYTES ((uint64_t)32 << 20)
-#define EVALUATED_WORK ((uint64_t)128 << 20)
+/* Lists of sizes and the like cost tdl_builder_evaluate() nothing. */
 #define EVALUATED_FREE_BYTES 512
 #define EVALUATED_FREE_WORK 4096
 
@@ -33,7 +30,7 @@ uint64_t tdl_node_work(const struct tdl_node *n)
 
 bool tdl_node_can_fold(const struct tdl_node *n)
 {
-    bool all = n->op->reference_linear && !n->output->is_output;
+    bool all = (n->op->reference_linear || n->op->reference) && !n->output->is_output;
     size_t elements = LARGE_ELEMENTS;
     for (uint32_t i = 0; i < n->input_count && all; i++) {
         all = !n->inputs[i] || n->inputs[i]->kind == TDL_OPERAND_CONSTANT;
@@ -47,6 +44,7 @@ void tdl_node_make_constant(struct tdl_node *n, const void *data)
 {
     n->output->kind = TDL_OPERAND_CONSTANT;
     n->output->data = data;
+    n->output->evaluated = true;
     n->output->producer = NULL;
     n->dead = true;
 }
@@ -75,11 +73,9 @@ enum tdl_result tdl_node_fold(struct tdl_ir *ir, struct tdl_node *n)
                 memcpy(copies[i], o->data, size);
         }
     }
-    if (ok) {
-        struct tdl_told copy;
-        n->op->reference_linear(tdl_node_told(n, &copy), inputs, data);
+    ok = ok && tdl_node_run_reference(n, inputs, data) == TDL_OK;
+    if (ok)
         tdl_node_make_constant(n, data);
-    }
     for (uint32_t i = 0; i < n->input_count; i++)
         free(copies[i]);
     return ok ? TDL_OK : tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while folding constants");
@@ -99,17 +95,19 @@ static void drop_node(struct tdl_ir *ir, struct tdl_node *n)
     free(n);
 }
 
+static bool spend(struct tdl_ir *ir, uint64_t bytes, uint64_t work)
+{
+    return tdl_ir_spend(ir, bytes, work) ||
+           (tdl_ir_budget_grow(ir) && tdl_ir_spend(ir, bytes, work));
+}
+
 /* The sum of all evaluations is bounded, too. */
 static bool pays(struct tdl_builder *b, const struct tdl_node *n)
 {
     const uint64_t bytes = tdl_tensor_params_size(&n->output->desc), work = tdl_node_work(n);
     if (bytes <= EVALUATED_FREE_BYTES && work <= EVALUATED_FREE_WORK)
         return true;
-    if (bytes > EVALUATED_BYTES - b->evaluated || work > EVALUATED_WORK - b->evaluated_work)
-        return false;
-    b->evaluated += bytes;
-    b->evaluated_work += work;
-    return true;
+    return spend(b->ir, bytes, work);
 }
 
 /* Constants that were given in fewer bits are floats from here on. */
@@ -118,12 +116,11 @@ static const void *data_of(struct tdl_builder *b, struct tdl_operand *o)
     const uint64_t bytes = tdl_tensor_params_size(&o->desc);
     if (o->kind != TDL_OPERAND_CONSTANT || o->data || !o->compact)
         return o->kind == TDL_OPERAND_CONSTANT ? o->data : NULL;
-    if (bytes > EVALUATED_BYTES - b->evaluated)
+    if (!spend(b->ir, bytes, 0))
         return NULL;
     void *data = tdl_ir_alloc(b->ir, bytes);
     if (!data)
         return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
-    b->evaluated += bytes;
     tdl_compact_expand(o->compact, data);
     return o->data = data;
 }

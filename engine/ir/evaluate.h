@@ -5,6 +5,11 @@
 
 #include "ir.h"
 
+/* What tdl_builder_evaluate() may make and go through in a builder, in bytes, before constants
+ * that it is given raise that (tdl_ir_budget_grow()). References take up to a second for it. */
+#define TDL_EVALUATED_BYTES ((uint64_t)32 << 20)
+#define TDL_EVALUATED_WORK ((uint64_t)128 << 20)
+
 /* Bytes that the reference reads and writes. */
 uint64_t tdl_node_work(const struct tdl_node *node);
 /* Does it depend on constants only, and makes no more than they are, or little? Results that

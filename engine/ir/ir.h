@@ -60,6 +60,7 @@ struct tdl_operand {
     const char *name; /* name of inputs and outputs, else "": tdl_operand_set_name() */
     bool is_output;
     const void *data; /* constants: borrowed */
+    bool evaluated;   /* a constant that was computed of others */
     /* For constants that were given in fewer bits: `data` is there while
      * tdl_operand_expand() has made it. Memory of the IR that it came with. */
     const struct tdl_compact *compact;
@@ -317,6 +318,7 @@ struct tdl_ir {
         uint64_t given;            /* bytes of constants that came from outside */
         uint64_t made, made_limit; /* bytes of constants that passes made */
         uint64_t work, work_limit; /* bytes read and written meanwhile */
+        uint32_t counted;          /* operands, when `given` was found while there is a builder */
         uint32_t declined;         /* operators on constants that folding left for it */
     } budget;
 };
@@ -419,6 +421,9 @@ void *tdl_ir_alloc(struct tdl_ir *ir, size_t size);
  * model of a few bytes asks for it. The limits leave several times what real models need.
  * tdl_ir_clone() does it. False when out of memory. */
 bool tdl_ir_budget_init(struct tdl_ir *ir);
+/* Raises a builder's limits by what it was given since, but for what was evaluated of that:
+ * false where that is nothing. */
+bool tdl_ir_budget_grow(struct tdl_ir *ir);
 /* Spend on a constant of `bytes`, and on `work` bytes to read and write for it.
  * False, and nothing spent, if that is too much. */
 bool tdl_ir_spend(struct tdl_ir *ir, uint64_t bytes, uint64_t work);
@@ -517,6 +522,9 @@ static inline bool tdl_operand_lies_in(struct tdl_operand *part, struct tdl_oper
  * for every operand, and freed by the caller. */
 enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const void *const *inputs,
                                      void **out_values);
+/* One node's result by its reference, of values likewise. */
+enum tdl_result tdl_node_run_reference(const struct tdl_node *node, const void *const *inputs,
+                                       void *output);
 /* Evaluates likewise, and each value of an operand goes to `change` before others are
  * computed from it: tests round there, as devices do that keep fewer bits. */
 typedef void (*tdl_ir_change_fn)(void *data, const struct tdl_operand *operand, void *value);

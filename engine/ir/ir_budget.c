@@ -41,32 +41,58 @@ static uint64_t count_bytes(struct range *ranges, uint32_t count)
 }
 
 /* The bytes of those whose elements were given in so many bytes; 0: as they are. */
-static uint64_t count_given(const struct tdl_ir *ir, size_t element, struct range *ranges)
+static uint64_t count_constants(const struct tdl_ir *ir, size_t element, bool evaluated,
+                                struct range *ranges)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const struct tdl_operand *o = ir->operands[i];
         const struct tdl_compact *c = o->compact;
         const uintptr_t start = (uintptr_t)(c ? c->data : o->data);
-        if (o->kind == TDL_OPERAND_CONSTANT && (c ? tdl_dtype_size(c->dtype) : 0) == element)
+        if (o->kind != TDL_OPERAND_CONSTANT || (o->evaluated && !evaluated))
+            continue;
+        if ((c ? tdl_dtype_size(c->dtype) : 0) == element)
             ranges[count++] = (struct range){start, start + (c ? tdl_operand_count(o) * element
                                                                : tdl_tensor_params_size(&o->desc))};
     }
     return count_bytes(ranges, count);
 }
 
-bool tdl_ir_budget_init(struct tdl_ir *ir)
+/* Constants that were given in fewer bits count as the floats that they stand for. */
+static bool count_given(const struct tdl_ir *ir, bool evaluated, uint64_t *out)
 {
     struct range *ranges = calloc(ir->operand_count + (size_t)1, sizeof(*ranges));
     if (!ranges)
         return false;
-    /* A constant that was given in fewer bits counts as the floats that it stands for. */
-    ir->budget = (struct tdl_ir_budget){.given = count_given(ir, 0, ranges) +
-                                                 4 * count_given(ir, 1, ranges) +
-                                                 2 * count_given(ir, 2, ranges)};
+    *out = count_constants(ir, 0, evaluated, ranges) +
+           4 * count_constants(ir, 1, evaluated, ranges) +
+           2 * count_constants(ir, 2, evaluated, ranges);
+    free(ranges);
+    return true;
+}
+
+bool tdl_ir_budget_init(struct tdl_ir *ir)
+{
+    ir->budget = (struct tdl_ir_budget){0};
+    if (!count_given(ir, true, &ir->budget.given))
+        return false;
     ir->budget.made_limit = MADE_TIMES * ir->budget.given + MADE_FREE;
     ir->budget.work_limit = WORK_TIMES * ir->budget.given + WORK_FREE;
-    free(ranges);
+    return true;
+}
+
+bool tdl_ir_budget_grow(struct tdl_ir *ir)
+{
+    struct tdl_ir_budget *b = &ir->budget;
+    uint64_t given;
+    /* Seldom enough that all counts together stay in proportion to the operands. */
+    if ((b->counted && ir->operand_count < b->counted + b->counted / 4 + 16) ||
+        !count_given(ir, false, &given))
+        return false;
+    b->counted = ir->operand_count;
+    b->made_limit += MADE_TIMES * (given - TDL_MIN(given, b->given));
+    b->work_limit += WORK_TIMES * (given - TDL_MIN(given, b->given));
+    b->given = TDL_MAX(given, b->given);
     return true;
 }
 

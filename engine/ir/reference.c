@@ -42,17 +42,17 @@ static void from_nhwc(const struct tdl_operand *o, const float *nhwc, void *valu
     }
 }
 
-static enum tdl_result run_packed(const struct tdl_node *n, void *const *values)
+static enum tdl_result run_packed(const struct tdl_node *n, const void *const *values, void *result)
 {
     float *inputs[TDL_MAX_NODE_INPUTS] = {0};
     float *output = calloc(tdl_operand_count(n->output), sizeof(*output));
     bool ok = output;
     for (uint32_t i = 0; i < n->input_count && ok; i++)
         if (n->inputs[i])
-            ok = (inputs[i] = to_nhwc(n->inputs[i], values[n->inputs[i]->id]));
+            ok = (inputs[i] = to_nhwc(n->inputs[i], values[i]));
     if (ok) {
         n->op->reference(n, (const float *const *)inputs, output);
-        from_nhwc(n->output, output, values[n->output->id]);
+        from_nhwc(n->output, output, result);
     }
     for (uint32_t i = 0; i < n->input_count; i++)
         free(inputs[i]);
@@ -60,19 +60,25 @@ static enum tdl_result run_packed(const struct tdl_node *n, void *const *values)
     return ok ? TDL_OK : tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the reference");
 }
 
-static enum tdl_result run_node(const struct tdl_node *node, void *const *values)
+enum tdl_result tdl_node_run_reference(const struct tdl_node *node, const void *const *inputs,
+                                       void *output)
 {
-    const void *inputs[TDL_MAX_NODE_INPUTS] = {0};
     struct tdl_told copy;
     const struct tdl_node *n = tdl_node_told(node, &copy);
     if (n->op->reference)
-        return run_packed(n, values);
+        return run_packed(n, inputs, output);
     if (!n->op->reference_linear)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no reference", n->op->name);
+    n->op->reference_linear(n, inputs, output);
+    return TDL_OK;
+}
+
+static enum tdl_result run_node(const struct tdl_node *n, void *const *values)
+{
+    const void *inputs[TDL_MAX_NODE_INPUTS] = {0};
     for (uint32_t i = 0; i < n->input_count; i++)
         inputs[i] = n->inputs[i] ? values[n->inputs[i]->id] : NULL;
-    n->op->reference_linear(n, inputs, values[n->output->id]);
-    return TDL_OK;
+    return tdl_node_run_reference(n, inputs, values[n->output->id]);
 }
 
 static void leave(void *data, const struct tdl_operand *operand, void *value)

@@ -262,14 +262,40 @@ static uint64_t element(const struct tdl_node *n, enum tdl_function f, const voi
     return f < TDL_LOGICAL_AND ? integer_binary(f, x, y) : integer_logic(f, x, y);
 }
 
+/* How many elements in a row have those of each input in a row, too, or one of it for all: what
+ * to go on by in each. */
+static size_t find_row(const struct tdl_node *n, size_t step[3])
+{
+    const struct tdl_tensor_params *out = &n->output->desc;
+    size_t row = 1;
+    for (uint32_t d = 0; d < out->rank; d++) {
+        const uint32_t size = out->shape[out->rank - 1 - d];
+        for (uint32_t k = 0; k < n->input_count && size > 1; k++) {
+            const struct tdl_tensor_params *in = &n->inputs[k]->desc;
+            const size_t own = d < in->rank && in->shape[in->rank - 1 - d] > 1;
+            if (row > 1 && own != step[k])
+                return row;
+            step[k] = own;
+        }
+        row *= size;
+    }
+    return row;
+}
+
 void tdl_eltwise_reference(const struct tdl_node *n, const void *const *inputs, void *output)
 {
     const enum tdl_function f = tdl_function_of(n);
     const struct tdl_tensor_params *out = &n->output->desc;
-    for (size_t i = 0, count = tdl_operand_count(n->output); i < count; i++) {
+    size_t step[3] = {0};
+    const size_t row = find_row(n, step);
+    for (size_t i = 0, count = tdl_operand_count(n->output); i < count; i += row) {
         size_t at[3] = {0};
         for (uint32_t k = 0; k < n->input_count; k++)
             at[k] = tdl_broadcast_index(out, &n->inputs[k]->desc, i);
-        tdl_element_set_bits(out->dtype, output, i, element(n, f, inputs, at));
+        for (size_t j = i; j < i + row; j++) {
+            tdl_element_set_bits(out->dtype, output, j, element(n, f, inputs, at));
+            for (uint32_t k = 0; k < n->input_count; k++)
+                at[k] += step[k];
+        }
     }
 }

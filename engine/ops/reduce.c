@@ -99,8 +99,20 @@ static long double finish(enum tdl_reduction reduction, long double sum, uint32_
     }
 }
 
-/* One result: every element of the input whose kept coordinates are `at`. */
-static void reduce_one(const struct tdl_node *n, const void *input, const uint32_t *at,
+/* Where element `i` of the dimensions whose bits are set lies in the input, the others at 0. */
+static size_t place(const struct tdl_tensor_params *in, uint32_t dims, uint32_t i)
+{
+    size_t at = 0, stride = 1;
+    for (uint32_t d = in->rank; d-- > 0; stride *= in->shape[d])
+        if (dims >> d & 1) {
+            at += i % in->shape[d] * stride;
+            i /= in->shape[d];
+        }
+    return at;
+}
+
+/* One result: `count` elements of the input, those with its own kept coordinates. */
+static void reduce_one(const struct tdl_node *n, const void *input, size_t first, uint32_t count,
                        void *output, uint32_t index)
 {
     const struct tdl_tensor_params *in = &n->inputs[0]->desc;
@@ -108,18 +120,12 @@ static void reduce_one(const struct tdl_node *n, const void *input, const uint32
     bool extreme = p->reduction == TDL_REDUCE_MAX || p->reduction == TDL_REDUCE_MIN;
     uint64_t whole = p->reduction == TDL_REDUCE_PRODUCT;
     long double sum = (long double)whole;
-    uint32_t count = 0;
-    for (uint32_t i = 0, all = (uint32_t)tdl_operand_count(n->inputs[0]); i < all; i++) {
-        bool mine = true;
-        for (uint32_t d = in->rank, rest = i; d-- > 0; rest /= in->shape[d])
-            mine &= p->axes >> d & 1 || rest % in->shape[d] == at[d];
-        if (!mine)
-            continue;
-        long double x = tdl_element_get(in->dtype, input, i);
-        sum = extreme && !count ? x : step(p->reduction, sum, x);
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t at = first + place(in, p->axes, i);
+        long double x = tdl_element_get(in->dtype, input, at);
+        sum = extreme && !i ? x : step(p->reduction, sum, x);
         if (!tdl_is_float(in->dtype))
-            whole = step_whole(p->reduction, whole, tdl_element_bits(in->dtype, input, i), x < 0);
-        count++;
+            whole = step_whole(p->reduction, whole, tdl_element_bits(in->dtype, input, at), x < 0);
     }
     if (tdl_is_float(in->dtype) || extreme)
         tdl_element_set(in->dtype, output, index, finish(p->reduction, sum, count));
@@ -130,17 +136,10 @@ static void reduce_one(const struct tdl_node *n, const void *input, const uint32
 static void reference_linear(const struct tdl_node *n, const void *const *inputs, void *output)
 {
     const struct tdl_tensor_params *in = &n->inputs[0]->desc;
-    const uint32_t axes = n->attr.reduce.axes;
-    uint32_t at[TDL_MAX_RANK];
-    for (uint32_t i = 0, count = (uint32_t)tdl_operand_count(n->output); i < count; i++) {
-        uint32_t rest = i;
-        for (uint32_t d = in->rank; d-- > 0;) {
-            uint32_t size = axes >> d & 1 ? 1 : in->shape[d];
-            at[d] = rest % size;
-            rest /= size;
-        }
-        reduce_one(n, inputs[0], at, output, i);
-    }
+    const uint32_t results = (uint32_t)tdl_operand_count(n->output);
+    const uint32_t each = (uint32_t)tdl_operand_count(n->inputs[0]) / results;
+    for (uint32_t i = 0; i < results; i++)
+        reduce_one(n, inputs[0], place(in, ~n->attr.reduce.axes, i), each, output, i);
 }
 
 /* ------------------------------------------------------------------- lower */
@@ -322,12 +321,6 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
-/* All of the input for each result. */
-static uint64_t work(const struct tdl_node *n)
-{
-    return (uint64_t)tdl_tensor_params_size(&n->inputs[0]->desc) * tdl_operand_count(n->output);
-}
-
 static bool stack(struct tdl_node *n, uint32_t stacked)
 {
     return tdl_stack_first(n, stacked) && !(n->attr.reduce.axes & 1);
@@ -350,7 +343,6 @@ const struct tdl_op tdl_op_reduce = {
     .stack = stack,
     .lower = lower,
     .reference_linear = reference_linear,
-    .work = work,
     .floats = true,
     .renumber = renumber,
 };

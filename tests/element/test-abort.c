@@ -36,7 +36,8 @@ struct network {
 
 static void network_init(struct network *n, struct tdl_context *context)
 {
-    const struct tdl_pool2d_params window = { .window = { WINDOW, WINDOW } };
+    const struct tdl_pool2d_params window = { .window = { WINDOW, WINDOW },
+                                             .input_layout = TDL_LAYOUT_NHWC };
     struct tdl_tensor_params in = { .rank = 4, .shape = { 1, PICTURE, PICTURE, 1 } };
     struct tdl_tensor_params out = { .rank = 4, .shape = { 1, SIDE, SIDE, 1 } };
     struct tdl_builder *builder = NULL;

@@ -61,7 +61,7 @@ static void access_bytes(int fd, uint8_t *out, const uint8_t *data, size_t size)
     ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync); /* fails on a memfd, which needs none */
     if (out)
         memcpy(out, map, size);
-    else
+    if (data)
         memcpy(map, data, size);
     sync.flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_RW;
     ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync);

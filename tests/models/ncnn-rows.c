@@ -7,15 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST(...)                                                                                  \
-    (const float[]){__VA_ARGS__}, (int)(sizeof((const float[]){__VA_ARGS__}) / sizeof(float))
-#define NONE NULL, 0
 /* The weight of the pixel 7/6 px away. */
 #define BICUBIC_SIXTH -0.086805556f
-/* Before weights that could be stored otherwise: float32. */
-#define TAG 0.0f
 
-const struct ncnn_test ncnn_tests[] = {
+const struct ncnn_test ncnn_rows[] = {
     {"Convolution", "0=3 1=2 2=1", "Convolution c 1 1 data out 0=1 1=2 11=1 5=1 6=2\n",
      LIST(TAG, 1, 10, 0.5f), LIST(10.5f, 21.5f, 43.5f, 54.5f)},
     {"Convolution of two channels", "0=1 1=1 2=2", "Convolution c 1 1 data out 0=2 1=1 6=4\n",
@@ -163,7 +158,14 @@ const struct ncnn_test ncnn_tests[] = {
     {"MemoryData", "0=2 1=1 2=2", "MemoryData m 0 1 c 0=1 1=1 2=2\nBinaryOp b 2 1 data c out 0=0\n",
      LIST(10, 20), LIST(10, 11, 22, 23)},
 };
-const size_t ncnn_test_count = sizeof(ncnn_tests) / sizeof(ncnn_tests[0]);
+const size_t ncnn_row_count = sizeof(ncnn_rows) / sizeof(ncnn_rows[0]);
+
+const struct ncnn_test *ncnn_test(size_t i)
+{
+    return i < ncnn_row_count                      ? &ncnn_rows[i]
+           : i < ncnn_row_count + ncnn_result_count ? &ncnn_results[i - ncnn_row_count]
+                                                    : NULL;
+}
 
 static void write_file(const char *path, const char *end, const void *data, size_t size)
 {
@@ -185,21 +187,21 @@ void ncnn_write_files(const char *path, const void *param, size_t param_size, co
     write_file(path, ".bin", bin, bin_size);
 }
 
-static void write_text(const struct ncnn_test *test, char text[1024])
+static void write_text(const struct ncnn_test *test, char text[2048])
 {
     int lines = 1;
 
     for (const char *c = test->layers; *c; c++)
         lines += *c == '\n';
-    snprintf(text, 1024, "7767517\n%d %d\nInput in 0 1 data %s\n%s", lines, lines, test->input,
+    snprintf(text, 2048, "7767517\n%d %d\nInput in 0 1 data %s\n%s", lines, lines, test->input,
              test->layers);
 }
 
-static size_t file_bin(const struct ncnn_test *test, uint8_t bin[1024])
+static size_t file_bin(const struct ncnn_test *test, uint8_t bin[2048])
 {
     const size_t size = 4 * (size_t)test->bin_count;
 
-    if (size > 1024)
+    if (size > 2048)
         abort();
     to_file_order(bin, test->bin, size, 4);
     return size;
@@ -207,8 +209,8 @@ static size_t file_bin(const struct ncnn_test *test, uint8_t bin[1024])
 
 void ncnn_test_write(const char *path, const struct ncnn_test *test)
 {
-    char text[1024];
-    uint8_t bin[1024];
+    char text[2048];
+    uint8_t bin[2048];
     const size_t size = file_bin(test, bin);
 
     write_text(test, text);
@@ -217,8 +219,8 @@ void ncnn_test_write(const char *path, const struct ncnn_test *test)
 
 int ncnn_test_seed(FILE *f, const struct ncnn_test *test)
 {
-    char text[1024];
-    uint8_t bin[1024];
+    char text[2048];
+    uint8_t bin[2048];
     const size_t size = file_bin(test, bin);
 
     write_text(test, text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Models of ncnn, of a layer or few, as text and numbers, with results worked out by hand
- * from ncnn's documentation of its layers. */
+/* Models of ncnn, of a layer or few, as text and numbers. Their results were worked out by
+ * hand from ncnn's documentation of its layers (ncnn-rows.c), or are those of ncnn itself
+ * (ncnn-results.c). */
 #ifndef NCNN_ROWS_H
 #define NCNN_ROWS_H
 
@@ -19,8 +20,18 @@ struct ncnn_test {
     int from;           /* the first number of the input, which counts up */
 };
 
-extern const struct ncnn_test ncnn_tests[];
-extern const size_t ncnn_test_count;
+/* Lists of rows. */
+extern const struct ncnn_test ncnn_rows[], ncnn_results[];
+extern const size_t ncnn_row_count, ncnn_result_count;
+/* Row `i` of both; NULL behind the last. */
+const struct ncnn_test *ncnn_test(size_t i);
+
+/* Beginning and elements of a list of numbers, in a row. */
+#define LIST(...)                                                                                  \
+    (const float[]){__VA_ARGS__}, (int)(sizeof((const float[]){__VA_ARGS__}) / sizeof(float))
+#define NONE NULL, 0
+/* Before weights that could be stored otherwise: float32. */
+#define TAG 0.0f
 
 /* Writes the two files, `path` without ".param" and ".bin". */
 void ncnn_test_write(const char *path, const struct ncnn_test *test);

@@ -5,6 +5,7 @@
 
 #include "hot.h"
 
+#include "hot_depthwise.h"
 #include "hot_eltwise.h"
 #include "hot_grid.h"
 #include "hot_rows.h"
@@ -24,6 +25,8 @@ const struct tdl_cpu_hot TDL_CPU_NAME(hot) = {
     .mean_few = mean_few,
     .between = between,
     .depthwise = depthwise,
+    .panel_fill = panel_fill,
+    .panel_depthwise = panel_depthwise,
     .grid_axis = grid_axis,
     .grid_sum = grid_sum,
     .multiply = multiply,

@@ -32,6 +32,21 @@ struct tdl_cpu_window {
     size_t count, step;
 };
 
+/* Pixels of one vector of channels, which lie in a panel of depthwise.c. */
+enum { TDL_CPU_PANEL_PIXELS = 8 };
+struct tdl_cpu_panel {
+    const float *pixels[TDL_CPU_PANEL_PIXELS]; /* each under its first tap */
+    float *out[TDL_CPU_PANEL_PIXELS];
+    size_t count;         /* of those that are written */
+    const float *weights; /* vectors, by tap */
+    size_t weights_row;   /* floats */
+    size_t high, wide;    /* taps */
+    size_t row, column;   /* floats from tap to tap in the panel */
+    const float *bias;    /* a vector */
+    float least, most;
+    size_t channels; /* a vector's at most */
+};
+
 /* Of tiles of winograd.c. */
 enum { TDL_CPU_WINOGRAD_OUT = 4, TDL_CPU_WINOGRAD_SIDE = 6 };
 struct tdl_cpu_winograd_tile {
@@ -85,6 +100,11 @@ struct tdl_cpu_hot {
     void (*between)(const float *row, const uint32_t *a, const uint32_t *b, const float *f,
                     size_t pixels, float *out, size_t n);
     void (*depthwise)(const struct tdl_cpu_window *w, float *out, size_t n);
+
+    /* Bring pixels that lie `step` floats apart side by side, as vectors with zeros behind their
+     * channels. */
+    void (*panel_fill)(const float *from, size_t step, size_t pixels, size_t channels, float *to);
+    void (*panel_depthwise)(const struct tdl_cpu_panel *panel);
 
     /* The taps along an axis at every other number of a grid; a block at most. */
     void (*grid_axis)(const struct tdl_cpu_grid_axis *axis, const float *grid, size_t n,

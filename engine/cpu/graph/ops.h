@@ -16,6 +16,7 @@
     OP(batch_normalization, batch_normalization)                                                   \
     OP(cast, cast)                                                                                 \
     OP(concat, concat)                                                                             \
+    OP(conv2d, depthwise)                                                                          \
     OP(conv2d, winograd)                                                                           \
     OP(conv2d, pointwise)                                                                          \
     OP(conv2d, conv)                                                                               \

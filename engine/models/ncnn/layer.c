@@ -27,9 +27,28 @@ struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer
     return tdl_kit_lacks_none(&im->kit, "a blob of %u dimensions instead of 3", tdl_kit_rank(x));
 }
 
+uint32_t ncnn_dims(const struct tdl_operand *x, const uint32_t **out_shape)
+{
+    const uint32_t batch = tdl_kit_rank(x) >= 4;
+
+    *out_shape = tdl_kit_shape(x) + batch;
+    return tdl_kit_rank(x) - batch;
+}
+
+struct tdl_operand *ncnn_blob(struct ncnn_import *im, struct tdl_operand *x, uint32_t dims,
+                              const uint32_t *shape)
+{
+    uint32_t whole[1 + NCNN_MAX_DIMS] = {1};
+    const uint32_t batch = dims >= 3;
+
+    for (uint32_t i = 0; i < dims; i++)
+        whole[batch + i] = shape[i];
+    return ncnn_reshape(im, x, batch + dims, whole);
+}
+
 bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis, uint32_t *out)
 {
-    const uint32_t rank = tdl_kit_rank(x), first = rank == 4;
+    const uint32_t rank = tdl_kit_rank(x), first = rank >= 4;
     const int32_t dims = (int32_t)(rank - first);
 
     if (axis < -dims || axis >= dims)

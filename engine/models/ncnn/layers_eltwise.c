@@ -17,18 +17,6 @@ static struct tdl_operand *scalar(struct ncnn_import *im, const struct tdl_opera
     return ncnn_per_channel(im, x, memory, 1);
 }
 
-/* Numbers of the file for the channels of a blob. */
-static struct tdl_operand *from_file(struct ncnn_import *im, const struct tdl_operand *x,
-                                     uint32_t count)
-{
-    const float *numbers = ncnn_floats(im, false, count);
-    float *copy = numbers ? malloc(count * sizeof(*copy) + 1) : NULL;
-
-    if (copy)
-        memcpy(copy, numbers, count * sizeof(*copy));
-    return numbers ? ncnn_per_channel(im, x, copy, count) : NULL;
-}
-
 /* ------------------------------------------------------------- activations */
 
 static struct tdl_operand *clip(struct ncnn_import *im, struct tdl_operand *x, float least,
@@ -119,7 +107,7 @@ static struct tdl_operand *add_prelu(struct ncnn_import *im, const struct ncnn_l
 
     if (!x || !ncnn_in_range(im, "slopes", count, 1))
         return NULL;
-    slope = from_file(im, x, (uint32_t)count);
+    slope = ncnn_channel_weights(im, x, (uint32_t)count);
     return slope ? tdl_builder_prelu(im->builder, x, slope) : NULL;
 }
 
@@ -197,24 +185,21 @@ static struct tdl_operand *add_batch_norm(struct ncnn_import *im, const struct n
 static struct tdl_operand *binary(struct ncnn_import *im, int32_t type, struct tdl_operand *a,
                                   struct tdl_operand *b);
 
-/* The second of two blobs as the first has its dimensions: of a vector, an element for
- * each channel, or for each row. */
+/* A blob of fewer dimensions as the other has them: a vector has an element for each
+ * channel (or row, of two dimensions) or else for each column; of more dimensions, these are
+ * the outer ones. */
 static struct tdl_operand *align(struct ncnn_import *im, struct tdl_operand *x,
                                  const struct tdl_operand *other)
 {
-    const struct tdl_tensor_params *in = tdl_kit_desc(x);
-    const struct tdl_tensor_params *to = tdl_kit_desc(other);
-    uint32_t shape[4] = {1, 1, 1, 1};
+    const uint32_t *in, *to;
+    const uint32_t dims = ncnn_dims(x, &in), to_dims = ncnn_dims(other, &to);
+    uint32_t shape[NCNN_MAX_DIMS] = {1, 1, 1, 1};
+    const uint32_t first = dims == 1 && in[0] != to[0] ? to_dims - 1 : 0;
 
-    if (in->rank >= to->rank)
+    if (dims >= to_dims)
         return x;
-    if (in->rank == 2) /* for pictures: channels and rows */
-        memcpy(shape + 1, in->shape, 2 * sizeof(*shape));
-    else if (to->rank == 4)
-        shape[1] = in->shape[0];
-    else
-        shape[in->shape[0] == to->shape[0] ? 0 : 1] = in->shape[0];
-    return ncnn_reshape(im, x, to->rank, shape);
+    memcpy(shape + first, in, dims * sizeof(*shape));
+    return ncnn_blob(im, x, to_dims, shape);
 }
 
 static struct tdl_operand *add_scale(struct ncnn_import *im, const struct ncnn_layer *l)
@@ -225,19 +210,20 @@ static struct tdl_operand *add_scale(struct ncnn_import *im, const struct ncnn_l
 
     if (!x)
         return NULL;
-    channels = tdl_kit_shape(x)[tdl_kit_rank(x) == 4 ? 1 : 0];
+    channels = tdl_kit_shape(x)[ncnn_channel_axis(x)];
     if (size == NCNN_UNSET) {
         factor = l->bottom_count > 1
                      ? ncnn_bottom(im, l, 1)
                      : tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "there is no scale");
         return factor ? binary(im, 2, x, factor) : NULL;
     }
-    if (!ncnn_in_range(im, "scales", size, 1) || !(factor = from_file(im, x, (uint32_t)size)))
+    if (!ncnn_in_range(im, "scales", size, 1) ||
+        !(factor = ncnn_channel_weights(im, x, (uint32_t)size)))
         return NULL;
     x = tdl_builder_mul(im->builder, x, factor);
     if (!x || ncnn_int(l, 1, 0) == 0)
         return x;
-    factor = from_file(im, x, size == 1 ? 1 : channels);
+    factor = ncnn_channel_weights(im, x, size == 1 ? 1 : channels);
     return factor ? tdl_builder_add(im->builder, x, factor) : NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ncnn's layers that move elements, or only name them. */
+/* ncnn's layers that take elements apart and put them together, or only name them. */
 #include "ncnn.h"
 
 #include <math.h>
@@ -23,119 +23,132 @@ static struct tdl_operand *add_concat(struct ncnn_import *im, const struct ncnn_
                : NULL;
 }
 
-static struct tdl_operand *add_flatten(struct ncnn_import *im, const struct ncnn_layer *l)
-{
-    struct tdl_operand *x = ncnn_bottom(im, l, 0);
-    uint32_t count = 1;
+/* ------------------------------------------------------------------ Slice, GLU */
 
-    for (uint32_t i = 0; x && i < tdl_kit_rank(x); i++)
-        count *= tdl_kit_shape(x)[i];
-    return ncnn_reshape(im, x, 1, &count);
+/* Elements of `x` along an axis. */
+static struct tdl_operand *part(struct ncnn_import *im, struct tdl_operand *x, uint32_t axis,
+                                uint32_t start, uint32_t size)
+{
+    struct tdl_slice_params params = {0};
+
+    params.start[axis] = start;
+    params.size[axis] = size;
+    return tdl_builder_slice(im->builder, x, &params);
 }
 
-/* -------------------------------------------------------------------- shapes */
-
-/* Sizes of a blob, outermost first: as parameters 2, 1 and 0 have them, as far as they
- * are given. */
-static uint32_t given_sizes(const struct ncnn_layer *l, int32_t unset, int32_t out[3])
+/* How many elements a top gets of those from `at` on: by the places where parts end, or by
+ * sizes; what is not given is shared by all tops that are left. */
+static int64_t slice_size(const struct ncnn_layer *l, uint32_t top, int64_t at, int64_t whole)
 {
-    uint32_t count = 0;
+    const uint32_t left = l->top_count - top;
 
-    for (uint32_t id = 3; id-- > 0;)
-        if (count > 0 || id == 0 || ncnn_int(l, id, unset) != unset)
-            out[count++] = ncnn_int(l, id, unset);
-    return count;
+    if (l->params[2].count > 0) {
+        const int64_t end = ncnn_int_at(l, 2, top, 0);
+
+        return left == 1 ? whole - at : (end < 0 ? end + whole : end) - at;
+    }
+    const int32_t size = ncnn_int_at(l, 0, top, NCNN_UNSET);
+    return size == NCNN_UNSET ? (whole - at) / left : size;
 }
 
-/* 0 is the input's own size, -1 what the others leave. */
-static struct tdl_operand *add_reshape(struct ncnn_import *im, const struct ncnn_layer *l)
+static bool add_slice(struct ncnn_import *im, const struct ncnn_layer *l, struct tdl_operand **tops)
 {
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
-    uint64_t count = 1, product = 1;
-    uint32_t shape[4] = {1}, first, rank;
-    int32_t sizes[3];
-    int rest = -1;
+    int64_t at = 0;
+    uint32_t axis;
+
+    if (!x || !ncnn_axis(im, x, ncnn_int(l, 1, 0), &axis))
+        return false;
+    const int64_t whole = tdl_kit_shape(x)[axis];
+    for (uint32_t i = 0; i < l->top_count; i++) {
+        const int64_t size = slice_size(l, i, at, whole);
+
+        if (size < 1 || size > whole - at)
+            return tdl_kit_damaged(&im->kit, "part %u has %lld elements, from %lld on, of %lld", i,
+                                   (long long)size, (long long)at, (long long)whole);
+        tops[i] = part(im, x, axis, (uint32_t)at, (uint32_t)size);
+        at += size;
+    }
+    return true;
+}
+
+/* The first half by the sigmoid of the second. */
+static struct tdl_operand *add_glu(struct ncnn_import *im, const struct ncnn_layer *l)
+{
+    struct tdl_operand *x = ncnn_bottom(im, l, 0), *gate;
+    uint32_t axis = 0;
+
+    if (!x || (tdl_kit_rank(x) > 1 && !ncnn_axis(im, x, ncnn_int(l, 0, 0), &axis)))
+        return NULL;
+    const uint32_t half = tdl_kit_shape(x)[axis] / 2;
+    if (half == 0)
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "there is one element to halve");
+    gate = tdl_builder_sigmoid(im->builder, part(im, x, axis, half, half));
+    return tdl_builder_mul(im->builder, part(im, x, axis, 0, half), gate);
+}
+
+/* ------------------------------------------------------------- Tile, Flip, shuffle */
+
+/* By an axis, or by an array of which the last is the innermost dimension's. */
+static struct tdl_operand *add_tile(struct ncnn_import *im, const struct ncnn_layer *l)
+{
+    struct tdl_operand *x = ncnn_bottom(im, l, 0);
+    uint32_t times[1 + NCNN_MAX_DIMS] = {1, 1, 1, 1, 1}, shape[NCNN_MAX_DIMS] = {1, 1, 1, 1};
+    const uint32_t count = l->params[2].count;
+    const uint32_t *in;
 
     if (!x)
         return NULL;
-    const struct tdl_tensor_params *in = tdl_kit_desc(x);
-    if (ncnn_int(l, 11, NCNN_UNSET) != NCNN_UNSET || ncnn_int(l, 3, 0) != 0)
-        return tdl_kit_lacks_none(
-            &im->kit, "four dimensions, or another order on the way, are not supported");
-    rank = given_sizes(l, NCNN_UNSET, sizes);
-    first = rank == 3;
-    for (uint32_t i = 0; i < in->rank; i++)
-        count *= in->shape[i];
-    for (uint32_t i = 0; i < rank; i++) {
-        const uint32_t inner = rank - i; /* keeps the dimension of the input */
+    const uint32_t dims = ncnn_dims(x, &in), whole = count > dims ? count : dims;
+    if (whole > NCNN_MAX_DIMS)
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "a blob of %u dimensions", whole);
+    for (uint32_t i = 0; i < dims; i++)
+        shape[whole - dims + i] = in[i];
+    x = ncnn_blob(im, x, whole, shape);
+    uint32_t *last = times + (whole >= 3) + whole, axis = 0;
+    if (count == 0 && !ncnn_axis(im, x, ncnn_int(l, 0, 0), &axis))
+        return NULL;
+    for (uint32_t i = 0; i < (count ? count : 1); i++) {
+        const int32_t n = count ? ncnn_int_at(l, 2, i, 1) : ncnn_int(l, 1, 1);
 
-        if (sizes[i] == 0 && inner <= in->rank)
-            sizes[i] = (int32_t)in->shape[in->rank - inner];
-        if (sizes[i] == -1 && rest < 0)
-            rest = (int)i;
-        else if (!ncnn_in_range(im, "size", sizes[i], 1))
+        if (!ncnn_in_range(im, "number of tiles", n, 1))
             return NULL;
-        else
-            product *= (uint64_t)sizes[i];
-        shape[first + i] = (uint32_t)sizes[i];
+        *(count ? last - count + i : times + axis) = (uint32_t)n;
     }
-    if (rest >= 0)
-        shape[first + (uint32_t)rest] = (uint32_t)(count / product);
-    if (count % product != 0)
-        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "%llu elements are no parts of %llu",
-                            (unsigned long long)count, (unsigned long long)product);
-    return ncnn_reshape(im, x, rank + first, shape);
+    return x ? tdl_builder_tile(im->builder, x, times) : NULL;
 }
 
-/* The order of dimensions, outermost first. */
-static struct tdl_operand *add_permute(struct ncnn_import *im, const struct ncnn_layer *l)
+static struct tdl_operand *add_flip(struct ncnn_import *im, const struct ncnn_layer *l)
 {
-    static const uint32_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
-                                         {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-    static const uint32_t exchanged[] = {1, 0};
-    const int32_t type = ncnn_int(l, 0, 0);
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
-    uint32_t shape[4] = {1};
+    uint32_t axes[NCNN_MAX_VALUES];
 
     if (!x)
         return NULL;
-    const struct tdl_tensor_params *in = tdl_kit_desc(x);
-    if (type < 0 || type > (in->rank == 4 ? 5 : in->rank == 2 ? 1 : 0))
-        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL,
-                            "there is no order %d of %u dimensions", type,
-                            in->rank == 4 ? 3 : in->rank);
-    if (type == 0)
-        return x;
-    if (in->rank == 2)
-        return tdl_builder_transpose(im->builder, x, exchanged);
-    for (uint32_t i = 0; i < 3; i++)
-        shape[1 + i] = in->shape[1 + orders[type][i]];
-    x = ncnn_reshape(im, x, 3, in->shape + 1);
-    x = x ? tdl_builder_transpose(im->builder, x, orders[type]) : NULL;
-    return ncnn_reshape(im, x, 4, shape);
+    for (uint32_t i = 0; i < l->params[0].count; i++)
+        if (!ncnn_axis(im, x, ncnn_int_at(l, 0, i, 0), &axes[i]))
+            return NULL;
+    return tdl_builder_reverse(im->builder, x, l->params[0].count, axes);
 }
 
-static struct tdl_operand *add_memory_data(struct ncnn_import *im, const struct ncnn_layer *l)
+/* Channels in groups: the first of each, the second of each, … */
+static struct tdl_operand *add_shuffle_channel(struct ncnn_import *im, const struct ncnn_layer *l)
 {
-    uint32_t shape[4] = {1}, count, first;
-    uint64_t elements = 1;
-    int32_t sizes[3];
+    static const uint32_t exchanged[] = {1, 0, 2};
+    struct tdl_operand *x = ncnn_bottom(im, l, 0), *y;
+    const int32_t groups = ncnn_int(l, 0, 1);
+    const uint32_t *in;
 
-    if (ncnn_int(l, 11, 0) != 0)
-        return tdl_kit_lacks_none(&im->kit, "four dimensions are not supported");
-    count = given_sizes(l, 0, sizes);
-    first = count == 3;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!ncnn_in_range(im, "size", sizes[i], 1))
-            return NULL;
-        shape[first + i] = (uint32_t)sizes[i];
-        elements *= shape[first + i]; /* of 2^16 each */
-    }
-    if (elements > UINT32_MAX)
-        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "too many numbers");
-    return ncnn_reshape(
-        im, ncnn_weights(im, ncnn_int(l, 21, 1) == 0, 1, (const uint32_t[]){(uint32_t)elements}),
-        count + first, shape);
+    if (!x || !ncnn_in_range(im, "groups", groups, 1))
+        return NULL;
+    const uint32_t dims = ncnn_dims(x, &in), group = (uint32_t)groups;
+    if (in[0] % group)
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "%u channels in %u groups", in[0],
+                            group);
+    const uint32_t first = ncnn_int(l, 1, 0) ? in[0] / group : group;
+    const uint32_t rest = (uint32_t)(tdl_kit_elements(x) / in[0]);
+    y = ncnn_reshape(im, x, 3, (const uint32_t[]){first, in[0] / first, rest});
+    return ncnn_blob(im, tdl_builder_transpose(im->builder, y, exchanged), dims, in);
 }
 
 /* ---------------------------------------------------------------------- Crop */
@@ -183,7 +196,11 @@ static bool crop_by_arrays(struct ncnn_import *im, const struct ncnn_layer *l,
 
 static struct tdl_operand *add_crop(struct ncnn_import *im, const struct ncnn_layer *l)
 {
-    static const uint32_t sizes[] = {3, 4, 5}, ends[] = {6, 7, 8}; /* of w, h, c */
+    /* Starts, sizes and ends of w, h and c; of w, h, d and c. */
+    static const uint32_t ids[][NCNN_MAX_DIMS][3] = {
+        {{0, 3, 6}, {1, 4, 7}, {2, 5, 8}},
+        {{0, 3, 6}, {1, 4, 7}, {13, 14, 15}, {2, 5, 8}},
+    };
     struct tdl_operand *x = ncnn_bottom(im, l, 0), *like = x;
     struct tdl_slice_params params = {0};
 
@@ -197,12 +214,12 @@ static struct tdl_operand *add_crop(struct ncnn_import *im, const struct ncnn_la
                                                  : NULL;
     if (tdl_kit_rank(like) != in->rank)
         return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "blobs of other dimensions");
-    for (uint32_t i = 0; i < in->rank && i < 3; i++) {
-        const uint32_t d = in->rank - 1 - i;
-        const int64_t start = ncnn_int(l, i, 0), whole = in->shape[d];
-        const int64_t left = whole - start - ncnn_int(l, ends[i], 0);
-        const int64_t size = l->bottom_count > 1 ? (int64_t)tdl_kit_shape(like)[d]
-                                                 : ncnn_int(l, sizes[i], NCNN_UNSET);
+    for (uint32_t i = 0; i < in->rank - ncnn_channel_axis(x); i++) {
+        const uint32_t d = in->rank - 1 - i, *id = ids[in->rank == 5][i];
+        const int64_t start = ncnn_int(l, id[0], 0), whole = in->shape[d];
+        const int64_t left = whole - start - ncnn_int(l, id[2], 0);
+        const int64_t size =
+            l->bottom_count > 1 ? (int64_t)tdl_kit_shape(like)[d] : ncnn_int(l, id[1], NCNN_UNSET);
 
         if (!set_part(im, &params, d, whole, start,
                       size == NCNN_UNSET || size == 0 || size > left ? left : size))
@@ -214,11 +231,13 @@ static struct tdl_operand *add_crop(struct ncnn_import *im, const struct ncnn_la
 const struct ncnn_row ncnn_rows_move[] = {
     {"Concat", 1, NCNN_MAX_ARGS, add_concat},
     {"Crop", 1, 2, add_crop},
-    {"Flatten", 1, 1, add_flatten},
-    {"MemoryData", 0, 0, add_memory_data},
+    {"DeepCopy", 1, 1, add_same},
+    {"Flip", 1, 1, add_flip},
+    {"GLU", 1, 1, add_glu},
     {"Noop", 1, 1, add_same, .many_tops = true},
-    {"Permute", 1, 1, add_permute},
-    {"Reshape", 1, 1, add_reshape},
+    {"ShuffleChannel", 1, 1, add_shuffle_channel},
+    {"Slice", 1, 1, NULL, .add_tops = add_slice},
     {"Split", 1, 1, add_same, .many_tops = true},
+    {"Tile", 1, 1, add_tile},
     {0},
 };

@@ -138,14 +138,17 @@ static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32
 {
     struct tdl_kit_input in = {.dtype = TDL_FLOAT32, .layout = TDL_LAYOUT_NCHW, .has_rank = true};
     const int32_t w = ncnn_int(l, 0, 0), h = ncnn_int(l, 1, 0), c = ncnn_int(l, 2, 0);
+    const int32_t depth = ncnn_int(l, 11, 0);
     struct tdl_kit_open open = {0};
     struct tdl_tensor_params desc;
 
-    if (l->bottom_count != 0 || l->top_count != 1 || ncnn_int(l, 11, 0) != 0)
-        return tdl_kit_damaged(&im->kit, "an input of other than one blob, or of more "
-                                         "than three dimensions");
+    if (l->bottom_count != 0 || l->top_count != 1)
+        return tdl_kit_damaged(&im->kit, "an input of other than one blob");
     blob_name(&im->blobs[l->tops[0]], in.name);
-    if (w > 0 && c <= 0) {
+    if (depth > 0) {
+        in.rank = 5;
+        memcpy(in.size, (const int64_t[]){1, c, depth, h, w}, 5 * sizeof(in.size[0]));
+    } else if (w > 0 && c <= 0) {
         in.rank = h > 0 ? 2 : 1;
         in.size[0] = h > 0 ? h : w;
         in.size[1] = w;
@@ -171,8 +174,9 @@ static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32
 
 /* ------------------------------------------------------------------------ file */
 
-static const void *const tables[] = {ncnn_rows_conv, ncnn_rows_eltwise, ncnn_rows_image,
-                                     ncnn_rows_move};
+static const void *const tables[] = {ncnn_rows_conv,   ncnn_rows_eltwise, ncnn_rows_image,
+                                     ncnn_rows_matrix, ncnn_rows_move,    ncnn_rows_norm,
+                                     ncnn_rows_reduce, ncnn_rows_shape};
 static const struct tdl_kit_tables types = {tables, sizeof(tables) / sizeof(tables[0]),
                                             sizeof(struct ncnn_row)};
 
@@ -181,10 +185,28 @@ static const char *layer_name(uint32_t index)
     return tdl_kit_row_name(&types, index);
 }
 
+static bool add_tops(struct ncnn_import *im, const struct ncnn_layer *l)
+{
+    const struct ncnn_row *row = im->row;
+    struct tdl_operand *tops[NCNN_MAX_ARGS];
+
+    if (row->add_tops && !row->add_tops(im, l, tops))
+        return false;
+    if (!row->add_tops)
+        tops[0] = row->add(im, l);
+    for (uint32_t i = 0; i < l->top_count; i++) {
+        struct tdl_operand *top = row->add_tops ? tops[i] : tops[0];
+
+        if (!top)
+            return false;
+        im->blobs[l->tops[i]].operand = top;
+    }
+    return tdl_builder_status(im->builder) == TDL_OK;
+}
+
 static bool add_layer(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t *searched)
 {
     const struct ncnn_row *row = tdl_kit_find_row(&types, l->type, strlen(l->type));
-    struct tdl_operand *x;
     char label[128];
 
     snprintf(label, sizeof(label), "layer %u %s '%s'", l->index, l->type, l->name);
@@ -199,12 +221,9 @@ static bool add_layer(struct ncnn_import *im, const struct ncnn_layer *l, uint32
         return tdl_kit_refuse(&im->kit,
                               "libtdl has no layer of this type; convert the model without it");
     if (l->bottom_count < row->least || l->bottom_count > row->most || l->top_count < 1 ||
-        (l->top_count > 1 && !row->many_tops))
+        (l->top_count > 1 && !row->many_tops && !row->add_tops))
         return tdl_kit_damaged(&im->kit, "%u bottoms and %u tops", l->bottom_count, l->top_count);
-    x = row->add(im, l);
-    for (uint32_t i = 0; x && i < l->top_count; i++)
-        im->blobs[l->tops[i]].operand = x;
-    return x != NULL && tdl_builder_status(im->builder) == TDL_OK;
+    return add_tops(im, l);
 }
 
 static bool add_layers(struct ncnn_import *im)

@@ -4,8 +4,8 @@
  * param.c reads their text, weights.c the binary file beside it, layers_*.c turn
  * layers into builder calls.
  *
- * ncnn's blobs have no batch. Here those of three dimensions are [1, c, h, w] in
- * NCHW, those of two [h, w], of one [w].
+ * ncnn's blobs have no batch. Here those of four dimensions are [1, c, d, h, w], those of
+ * three [1, c, h, w] in NCHW, those of two [h, w], of one [w].
  */
 #ifndef TDL_NCNN_H
 #define TDL_NCNN_H
@@ -16,6 +16,7 @@
 #define NCNN_MAX_PARAMS 32 /* numbers of parameters are below this */
 #define NCNN_MAX_VALUES 64 /* in all arrays of a layer */
 #define NCNN_UNSET (-233)  /* "not given" in ncnn's files */
+#define NCNN_MAX_DIMS 4    /* of a blob */
 
 /* A cursor over text that has no end of its own. */
 struct ncnn_text {
@@ -63,6 +64,8 @@ struct ncnn_import {
 struct ncnn_row {
     TDL_KIT_ROW(struct tdl_operand *(*add)(struct ncnn_import *im, const struct ncnn_layer *l));
     bool many_tops; /* the same in each */
+    /* In the place of `add`: each top for itself; false with the builder in error. */
+    bool (*add_tops)(struct ncnn_import *im, const struct ncnn_layer *l, struct tdl_operand **tops);
 };
 
 /* ---- param.c */
@@ -74,11 +77,12 @@ bool ncnn_next_line(struct ncnn_text *text);
 bool ncnn_number(const char *word, uint32_t length, double *out);
 /* A count from 0 to `most`. */
 bool ncnn_count(struct ncnn_text *text, uint32_t most, uint32_t *out);
-/* "4=1 -23310=1,0.2" up to the line's end; false with the builder in error. */
+/* "4=1 -23310=1,0.2 3=1,2" up to the line's end; false with the builder in error. */
 bool ncnn_read_params(struct ncnn_import *im, struct ncnn_layer *l);
 int32_t ncnn_int(const struct ncnn_layer *l, uint32_t id, int32_t fallback);
 float ncnn_float(const struct ncnn_layer *l, uint32_t id, float fallback);
 /* Value `i` of an array, or the fallback. */
+int32_t ncnn_int_at(const struct ncnn_layer *l, uint32_t id, uint32_t i, int32_t fallback);
 float ncnn_value(const struct ncnn_layer *l, uint32_t id, uint32_t i, float fallback);
 
 /* ---- blobs.c */
@@ -98,8 +102,21 @@ const float *ncnn_floats(struct ncnn_import *im, bool tagged, uint64_t count);
  * malloc() that becomes the builder's, or NULL. */
 struct tdl_operand *ncnn_per_channel(struct ncnn_import *im, const struct tdl_operand *x,
                                      float *memory, uint32_t count);
+/* Likewise the next `count` numbers of the file. */
+struct tdl_operand *ncnn_channel_weights(struct ncnn_import *im, const struct tdl_operand *x,
+                                         uint32_t count);
 
 /* ---- layer.c */
+/* How many dimensions ncnn's blob has, and their sizes in `shape`, outermost first. */
+uint32_t ncnn_dims(const struct tdl_operand *x, const uint32_t **out_shape);
+/* The blob of these elements in `dims` sizes. NULL for NULL. */
+struct tdl_operand *ncnn_blob(struct ncnn_import *im, struct tdl_operand *x, uint32_t dims,
+                              const uint32_t *shape);
+/* The axis of its operand on which a blob has its channels, or its rows, or elements. */
+static inline uint32_t ncnn_channel_axis(const struct tdl_operand *x)
+{
+    return tdl_kit_rank(x) >= 4;
+}
 struct tdl_operand *ncnn_bottom(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i);
 /* One of three dimensions. */
 struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i);
@@ -116,6 +133,6 @@ struct tdl_operand *ncnn_activate(struct ncnn_import *im, const struct ncnn_laye
 
 /* Tables of rows, each ends with an empty one. */
 extern const struct ncnn_row ncnn_rows_conv[], ncnn_rows_eltwise[], ncnn_rows_image[],
-    ncnn_rows_move[];
+    ncnn_rows_matrix[], ncnn_rows_move[], ncnn_rows_norm[], ncnn_rows_reduce[], ncnn_rows_shape[];
 
 #endif

@@ -86,8 +86,9 @@ bool ncnn_count(struct ncnn_text *text, uint32_t most, uint32_t *out)
 
 /* ---------------------------------------------------------------- parameters */
 
-/* "3,1.5,2": how many, then they. */
-static bool read_array(struct ncnn_layer *l, uint32_t id, const char *at, const char *end)
+/* "3,1.5,2": how many, if it is `counted`, then they. */
+static bool read_array(struct ncnn_layer *l, uint32_t id, bool counted, const char *at,
+                       const char *end)
 {
     double count = 0, value;
 
@@ -98,7 +99,7 @@ static bool read_array(struct ncnn_layer *l, uint32_t id, const char *at, const 
 
         if (!ncnn_number(at, (uint32_t)(stop - at), &value))
             return false;
-        if (i == 0) {
+        if (i == 0 && counted) {
             count = value;
         } else {
             if (l->value_count == NCNN_MAX_VALUES)
@@ -108,10 +109,10 @@ static bool read_array(struct ncnn_layer *l, uint32_t id, const char *at, const 
         }
         at = comma ? comma + 1 : end;
     }
-    return count == l->params[id].count;
+    return !counted || count == l->params[id].count;
 }
 
-/* "key=value"; arrays have keys of -23300 and below. */
+/* "key=value"; arrays have keys of -23300 and below, or commas. */
 static bool read_param(struct ncnn_layer *l, const char *word, uint32_t length)
 {
     const char *equals = memchr(word, '=', length), *end = word + length;
@@ -126,8 +127,8 @@ static bool read_param(struct ncnn_layer *l, const char *word, uint32_t length)
         return false;
     const uint32_t id = (uint32_t)key;
     l->params[id].set = true;
-    if (array)
-        return read_array(l, id, equals + 1, end);
+    if (array || memchr(equals, ',', (size_t)(end - equals)))
+        return read_array(l, id, array, equals + 1, end);
     if (!ncnn_number(equals + 1, (uint32_t)(end - equals - 1), &value))
         return false;
     l->params[id].number = value;
@@ -149,11 +150,19 @@ bool ncnn_read_params(struct ncnn_import *im, struct ncnn_layer *l)
     return true;
 }
 
+static int32_t saturate(double value)
+{
+    return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
+}
+
 int32_t ncnn_int(const struct ncnn_layer *l, uint32_t id, int32_t fallback)
 {
-    const double value = l->params[id].set ? l->params[id].number : fallback;
+    return l->params[id].set ? saturate(l->params[id].number) : fallback;
+}
 
-    return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
+int32_t ncnn_int_at(const struct ncnn_layer *l, uint32_t id, uint32_t i, int32_t fallback)
+{
+    return i < l->params[id].count ? saturate(l->values[l->params[id].first + i]) : fallback;
 }
 
 float ncnn_float(const struct ncnn_layer *l, uint32_t id, float fallback)

@@ -143,7 +143,7 @@ struct tdl_operand *ncnn_per_channel(struct ncnn_import *im, const struct tdl_op
 {
     const struct tdl_tensor_params *in = tdl_kit_desc(x);
     struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = in->rank};
-    const uint32_t channels = in->shape[in->rank == 4 ? 1 : 0];
+    const uint32_t axis = ncnn_channel_axis(x), channels = in->shape[axis];
 
     if (!memory)
         return tdl_kit_none(&im->kit, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
@@ -153,6 +153,17 @@ struct tdl_operand *ncnn_per_channel(struct ncnn_import *im, const struct tdl_op
                             channels);
     for (uint32_t i = 0; i < in->rank; i++)
         desc.shape[i] = 1;
-    desc.shape[in->rank == 4 ? 1 : 0] = count;
+    desc.shape[axis] = count;
     return tdl_builder_constant(im->builder, &desc, memory, count * sizeof(*memory));
+}
+
+struct tdl_operand *ncnn_channel_weights(struct ncnn_import *im, const struct tdl_operand *x,
+                                         uint32_t count)
+{
+    const float *numbers = ncnn_floats(im, false, count);
+    float *copy = numbers ? malloc(count * sizeof(*copy) + 1) : NULL;
+
+    if (copy)
+        memcpy(copy, numbers, count * sizeof(*copy));
+    return numbers ? ncnn_per_channel(im, x, copy, count) : NULL;
 }

@@ -33,6 +33,65 @@ static struct tdl_operand *to_rank_4(struct onnx_import *im, struct tdl_operand 
     return onnx_reshape(im, x, 4, shape);
 }
 
+/* old · momentum + now · (1 − momentum), of which a momentum of 1 leaves input `i`. */
+static bool give_running(struct onnx_import *im, uint32_t i, struct tdl_operand *x,
+                         struct tdl_operand *(*now)(struct onnx_import *im, struct tdl_operand *x))
+{
+    struct tdl_builder *b = im->builder;
+    const float momentum = onnx_float(im, "momentum", 0.9f);
+    struct tdl_operand *old = onnx_wanted(im, i - 2) ? onnx_operand(im, i) : NULL;
+
+    if (!onnx_wanted(im, i - 2))
+        return true;
+    if (!old || momentum == 1)
+        return onnx_give_at(im, i - 2, old);
+    old = tdl_builder_linear(b, old, momentum, 0);
+    return onnx_give_at(
+        im, i - 2, tdl_builder_add(b, old, tdl_builder_linear(b, now(im, x), 1 - momentum, 0)));
+}
+
+/* Over all of x, [images, channels, height, width], but the channels. */
+static struct tdl_operand *channel_mean(struct onnx_import *im, struct tdl_operand *x)
+{
+    const struct tdl_reduce_params p = {.axes = {0, 2, 3}, .axis_count = 3};
+
+    return tdl_builder_reduce(im->builder, x, TDL_REDUCE_MEAN, &p);
+}
+
+static struct tdl_operand *channel_variance(struct onnx_import *im, struct tdl_operand *x)
+{
+    const struct tdl_reduce_params p = {
+        .axes = {0, 2, 3}, .axis_count = 3, .keep_dimensions = true};
+    struct tdl_operand *d =
+        tdl_builder_sub(im->builder, x, tdl_builder_reduce(im->builder, x, TDL_REDUCE_MEAN, &p));
+
+    return channel_mean(im, tdl_builder_mul(im->builder, d, d));
+}
+
+/* By the moments of x itself, as weights are standardised: the instance normalization of all
+ * images as one. */
+static bool add_training(struct onnx_import *im, struct tdl_operand *x)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_instance_normalization_params p = {.epsilon = onnx_float(im, "epsilon", 1e-5f),
+                                                  .scale = float_constant(im, 1),
+                                                  .bias = float_constant(im, 2),
+                                                  .input_layout = TDL_LAYOUT_NCHW};
+    const uint32_t swap[] = {1, 0, 2, 3};
+    uint32_t s[4];
+
+    if (!x || !p.scale || !p.bias)
+        return false;
+    memcpy(s, tdl_kit_shape(x), sizeof(s));
+    struct tdl_operand *y = s[0] > 1 ? tdl_builder_transpose(b, x, swap) : x;
+    y = onnx_reshape(im, y, 4, (const uint32_t[]){1, s[1], s[0] * s[2], s[3]});
+    y = tdl_builder_instance_normalization(b, y, &p);
+    y = onnx_reshape(im, y, 4,
+                     (const uint32_t[]){s[0] > 1 ? s[1] : 1, s[0] > 1 ? s[0] : s[1], s[2], s[3]});
+    return give_running(im, 3, x, channel_mean) && give_running(im, 4, x, channel_variance) &&
+           onnx_give_like_input(im, s[0] > 1 ? tdl_builder_transpose(b, y, swap) : y);
+}
+
 static bool add_batch_normalization(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand(im, 0), *mean, *variance;
@@ -40,7 +99,7 @@ static bool add_batch_normalization(struct onnx_import *im)
                                                .input_layout = TDL_LAYOUT_NCHW};
 
     if (onnx_int(im, "training_mode", 0))
-        return tdl_kit_refuse(&im->kit, "it is in training mode; export the model for inference");
+        return x && add_training(im, to_rank_4(im, x));
     if (!x || !(x = to_rank_4(im, x)) || !(p.scale = float_constant(im, 1)) ||
         !(p.bias = float_constant(im, 2)) || !(mean = float_constant(im, 3)) ||
         !(variance = float_constant(im, 4)))

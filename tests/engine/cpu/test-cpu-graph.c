@@ -219,6 +219,7 @@ struct conv {
     uint32_t groups, in, out, kernel, stride, dilation;
     enum tdl_activation activation;
     bool transposed;
+    uint32_t wide; /* pixels of a row; 0: some */
 };
 
 static struct tdl_operand *add_conv(struct tdl_builder *b, const struct conv *c, struct rng *rng,
@@ -245,8 +246,9 @@ static struct tdl_operand *add_conv(struct tdl_builder *b, const struct conv *c,
 /* The kernel alone, as builds with XNNPACK have it for nothing but what that refuses. */
 static void check_conv(const struct conv *c, uint64_t seed)
 {
-    enum { IMAGES = 2, SIZE = 9, OTHER = 11 };
-    static float from[IMAGES * SIZE * OTHER * 200], want[1 << 16], got[(1 << 16) + 1];
+    enum { IMAGES = 2, SIZE = 9, MOST = 1 << 16 };
+    const uint32_t wide = c->wide ? c->wide : 11;
+    static float from[MOST], want[MOST], got[MOST + 1];
     struct rng rng = {seed};
     struct tdl_builder *b;
     check_begin("%sconv of %u groups, %u to %u channels, %ux%u, stride %u, dilation %u",
@@ -254,7 +256,7 @@ static void check_conv(const struct conv *c, uint64_t seed)
                 c->kernel, c->stride, c->dilation);
     OK(check_builder(ctx, &b));
     struct tdl_operand *x = subject_input(
-        b, "x", subject_image(TDL_LAYOUT_NHWC, IMAGES, SIZE, OTHER, c->groups * c->in));
+        b, "x", subject_image(TDL_LAYOUT_NHWC, IMAGES, SIZE, wide, c->groups * c->in));
     struct tdl_operand *y = add_conv(b, c, &rng, x);
     REQUIRE(y, "%s", tdl_last_error());
     const struct tdl_node *n = y->producer;
@@ -264,7 +266,7 @@ static void check_conv(const struct conv *c, uint64_t seed)
     for (size_t i = 0; i < COUNT(from); i++)
         from[i] = rng_float(&rng, -1, 1);
     for (int i = 0; i < 3 && !c->activation; i++) /* values that XNNPACK gets wrong */
-        from[rng_below(&rng, IMAGES * SIZE * OTHER)] = i ? NAN : -INFINITY;
+        from[rng_below(&rng, IMAGES * SIZE * wide)] = i ? NAN : -INFINITY;
     const float *inputs[TDL_MAX_NODE_INPUTS] = {from};
     struct tdl_cpu_call call = {.node = n, .inputs = {from}, .output = got};
     for (uint32_t i = 1; i < n->input_count; i++)
@@ -301,6 +303,10 @@ static void check_convs(void)
         {1, 16, 16, 3, 1, 1, 0, false}, {1, 17, 37, 3, 1, 1, 0, false},
         {1, 33, 20, 3, 1, 1, TDL_ACTIVATION_RELU, false},
         {1, 20, 49, 3, 1, 1, TDL_ACTIVATION_RELU6, false},
+        {37, 1, 1, 7, 1, 1, 0, false},  {16, 1, 1, 7, 2, 1, TDL_ACTIVATION_RELU, false},
+        {5, 1, 1, 9, 1, 2, 0, false},   {33, 1, 1, 31, 1, 1, TDL_ACTIVATION_RELU6, false},
+        {17, 1, 1, 6, 3, 1, 0, false},  {17, 1, 1, 5, 1, 1, 0, false, 150},
+        {20, 1, 1, 7, 2, 3, 0, false, 150}, {3, 1, 1, 8, 5, 4, 0, false, 1},
         {1, 190, 170, 1, 1, 1, 0, false}, {1, 170, 197, 1, 1, 1, TDL_ACTIVATION_RELU6, false},
     };
     for (size_t i = 0; i < COUNT(rows); i++)

@@ -139,6 +139,40 @@ static void check_reshape(void)
     }
 }
 
+/* Operators on pictures, too; and what is made may be many times what was given. */
+static void check_evaluate_weights(void)
+{
+    enum { COUNT = 3 << 20 };
+    static const float row[] = {1, 2, 3, 5, 5, 5};
+    const struct tdl_tensor_params picture = {
+        .rank = 4, .shape = {1, 2, 1, 3}};
+    const struct tdl_tensor_params many = {.rank = 1, .shape = {COUNT}};
+    float *weights = calloc(COUNT, sizeof(*weights));
+    struct tdl_builder *b;
+    check_begin("evaluate weights");
+    REQUIRE(weights, "out of memory");
+    OK(tdl_builder_create(ctx, &b));
+    O x = tdl_builder_instance_normalization(
+        b, tdl_builder_constant(b, &picture, row, sizeof(row)),
+        &(struct tdl_instance_normalization_params){.epsilon = 1e-9f,
+                                                    .input_layout = TDL_LAYOUT_NCHW});
+    const float *value = tdl_builder_evaluate(b, x);
+    if (CHECK(value, "a normalized constant is known"))
+        CHECK(value[0] < -1.2247f && value[0] > -1.2248f && value[1] == 0 &&
+                  value[2] == -value[0] && value[4] == 0,
+              "%g %g %g, %g", (double)value[0], (double)value[1], (double)value[2],
+              (double)value[4]);
+    weights[COUNT - 1] = 1;
+    x = tdl_builder_constant(b, &many, weights, COUNT * sizeof(*weights));
+    for (int i = 0; i < 5; i++) { /* of each 12 MiB */
+        x = tdl_builder_linear(b, x, 2, 1);
+        value = tdl_builder_evaluate(b, x);
+        CHECK(value && value[COUNT - 1] == (float)((4 << i) - 1), "result %d is not known", i);
+    }
+    tdl_builder_destroy(&b);
+    free(weights);
+}
+
 /* Shapes that are computed from constants are numbers before anything is built. */
 static void check_evaluate(void)
 {
@@ -415,6 +449,7 @@ int main(int argc, char **argv)
     check_copies();
     check_reshape();
     check_evaluate();
+    check_evaluate_weights();
     check_lifetime();
     check_expand();
     check_expand_packed();
