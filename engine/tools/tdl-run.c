@@ -17,7 +17,9 @@ static const char help[] =
     "Run a model on files: NumPy arrays (.npy) of an input's type and count, or\n"
     "pictures (.png), which are scaled to its size. Outputs go to .npy, or, one image\n"
     "of 1, 3 or 4 channels of floats from 0 to 1, to .png. Without outputs, their\n"
-    "shapes and ranges are printed. NAME= may be left out of the first of each.\n"
+    "shapes and ranges are printed. Where sizes depend on numbers, outputs are cut to\n"
+    "what exists, and NAME.shape has the sizes. NAME= may be left out of the first of\n"
+    "each.\n"
     "\n"
     "  -i, --input [NAME=]FILE    elements of an input; zeros where none is given\n"
     "  -o, --output [NAME=]FILE   where an output goes\n"
@@ -170,28 +172,87 @@ static void print_range(const struct tdl_tensor_params *p, const float *data)
         printf(", %zu of %zu NaN", count - numbers, count);
 }
 
+/* The sizes of an output that depend on numbers: the output NAME.shape has them. */
+static int read_shape(const struct run *r, uint32_t i, struct tdl_tensor_params *shape)
+{
+    char name[2 * TDL_MAX_NAME];
+    int32_t sizes[TDL_MAX_RANK];
+
+    snprintf(name, sizeof(name), "%s.shape", r->outputs[i].name);
+    for (uint32_t k = 0; k < r->output_count; k++) {
+        const struct tdl_tensor_params *p = tdl_tensor_get_params(r->outputs[k].tensor);
+
+        if (strcmp(r->outputs[k].name, name) || p->dtype != TDL_INT32 || p->rank != 1 ||
+            p->shape[0] != shape->rank)
+            continue;
+        if (tdl_tensor_read(r->outputs[k].tensor, sizes, sizeof(*sizes) * shape->rank) != TDL_OK)
+            return tool_fail("%s", tdl_last_error());
+        for (uint32_t d = 0; d < shape->rank; d++)
+            if (sizes[d] >= 0 && (uint32_t)sizes[d] < shape->shape[d])
+                shape->shape[d] = (uint32_t)sizes[d];
+    }
+    return TOOL_OK;
+}
+
+/* Moves the elements of the smaller shape together, and makes the tensor that large. */
+static void cut(struct tdl_tensor_params *p, const struct tdl_tensor_params *to, char *data)
+{
+    const size_t size = tdl_dtype_size(p->dtype), count = tdl_tensor_params_size(to) / size;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t from = 0, stride = 1, left = i;
+
+        for (uint32_t d = p->rank; d-- > 0; stride *= p->shape[d]) {
+            from += left % to->shape[d] * stride;
+            left /= to->shape[d];
+        }
+        memmove(data + i * size, data + from * size, size);
+    }
+    *p = *to;
+}
+
+/* An output's elements, malloc'ed, those that exist, and their shape. */
+static void *read_output(const struct run *r, uint32_t i, struct tdl_tensor_params *out)
+{
+    struct tdl_tensor_params shape = *tdl_tensor_get_params(r->outputs[i].tensor);
+    const size_t size = tdl_tensor_params_size(&shape);
+    void *data = malloc(size);
+
+    *out = shape;
+    if (!data)
+        tool_fail("no memory for an output");
+    else if (tdl_tensor_read(r->outputs[i].tensor, data, size) != TDL_OK)
+        tool_fail("%s", tdl_last_error());
+    else if (read_shape(r, i, &shape) == TOOL_OK) {
+        cut(out, &shape, data);
+        return data;
+    }
+    free(data);
+    return NULL;
+}
+
 static int write_outputs(struct run *r)
 {
     const struct options *o = r->options;
     int status = TOOL_OK;
 
     for (uint32_t i = 0; i < r->output_count && status == TOOL_OK; i++) {
-        const struct tdl_tensor_params *p = tdl_tensor_get_params(r->outputs[i].tensor);
+        const struct tdl_tensor_params *most = tdl_tensor_get_params(r->outputs[i].tensor);
         const char *path = file_of(o->outputs, o->output_count, r->outputs[i].name, i == 0);
-        const size_t size = tdl_tensor_params_size(p);
-        void *data = malloc(size);
+        struct tdl_tensor_params p;
+        void *data = read_output(r, i, &p);
         char shape[96];
 
-        if (!data || tdl_tensor_read(r->outputs[i].tensor, data, size) != TDL_OK) {
-            free(data);
-            return tool_fail("%s", data ? tdl_last_error() : "no memory for an output");
-        }
-        printf("output %-24s %s", r->outputs[i].name, tool_shape(p, shape, sizeof(shape)));
-        if (p->dtype == TDL_FLOAT32)
-            print_range(p, data);
+        if (!data)
+            return TOOL_FAILED;
+        printf("output %-24s %s", r->outputs[i].name, tool_shape(&p, shape, sizeof(shape)));
+        if (memcmp(p.shape, most->shape, sizeof(p.shape)))
+            printf(" of %s", tool_shape(most, shape, sizeof(shape)));
+        if (p.dtype == TDL_FLOAT32 && tdl_tensor_params_size(&p) > 0)
+            print_range(&p, data);
         printf("%s%s\n", path ? " to " : "", path ? path : "");
         if (path)
-            status = run_write(path, p, tdl_graph_output_layout(r->graph, i), data);
+            status = run_write(path, &p, tdl_graph_output_layout(r->graph, i), data);
         free(data);
     }
     return status;
@@ -235,14 +296,16 @@ static int run(struct run *r)
 static int load(struct run *r)
 {
     const struct options *o = r->options;
+    struct tdl_model_params params = o->model_options.params;
     struct tdl_build_params build = o->build;
     struct tdl_builder *builder = NULL;
     const uint64_t start = tool_now();
     int status = TOOL_OK;
 
     build.compile.progress = tool_progress;
+    params.output_shapes = true;
     if (tdl_builder_create(r->context, &builder) != TDL_OK ||
-        tdl_model_load(builder, o->model, &o->model_options.params) != TDL_OK ||
+        tdl_model_load(builder, o->model, &params) != TDL_OK ||
         tdl_builder_build(builder, &build, &r->graph) != TDL_OK)
         status = tool_model_fail(o->model, tdl_last_error());
     else

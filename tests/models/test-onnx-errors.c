@@ -831,6 +831,13 @@ static void computed_non_zero(bytes *g)
     with_node(g, "NonZero", "x", NULL);
 }
 
+static void counts_elsewhere(bytes *g)
+{
+    ends(g);
+    onnx_node(g, "NonZero", "x", "some", NULL);
+    onnx_node(g, "Hardmax", "some", "y", NULL);
+}
+
 static void float_bits(bytes *g)
 {
     with_node(g, "BitwiseNot", "x", NULL);
@@ -1243,7 +1250,8 @@ static const struct row rows[] = {
     {"columns", columns, OK},
     {"other columns", other_columns, MODEL, "columns [12, 4] are not those of 6 places"},
     {"huge picture", huge_picture, MODEL, "in a picture of 9223372036854775807"},
-    {"computed numbers", computed_non_zero, LACKS, "how many numbers are not 0"},
+    {"computed numbers", computed_non_zero, OK},
+    {"what takes no counts", counts_elsewhere, LACKS, "cut the model off at 'some'"},
     {"bits of floats", float_bits, MODEL, "bits of float32"},
     {"few lengths", few_lengths, MODEL, "lengths are missing"},
     {"volume", volume, OK},

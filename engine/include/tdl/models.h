@@ -15,10 +15,11 @@
  * integers int32; quantized operators are computed in float32. Sizes, axes and all
  * that shapes depend on must follow from the file and struct tdl_model_params.
  * Inputs of rank 4 that no operator on channels reads are NCHW, but where they can only
- * be pictures with the channels last (tdl_operand_get_layout()). NonMaxSuppression
- * gives as many rows as may be left, and -1 in those behind the ones that are. What is
- * gathered by an index of such a row, or by one computed from it, is 0, and -1 where it is
- * an int32 or int64 index itself; what else is computed from the index is -65504. Weights in
+ * be pictures with the channels last (tdl_operand_get_layout()). Sizes that depend
+ * on numbers (NonZero, NonMaxSuppression, Compress, and all that follows from them) are the
+ * largest there may be; what does not exist has no effect on what does, and struct
+ * tdl_model_params says how many elements exist. An operator that does not take such sizes is
+ * refused, by the tensor's name. Weights in
  * other files (external data) must lie in the model's own folder.
  *
  * ncnn: the path of the .param file, with the .bin file of the same name beside it, so
@@ -83,7 +84,12 @@ struct tdl_model_params {
     struct tdl_operand *(*input)(void *data, struct tdl_builder *builder, const char *name,
                                  const struct tdl_tensor_params *params);
     void *input_data;
-    uint64_t reserved[2]; /**< 0: room for later versions */
+    /** Outputs of ONNX files have their largest shape where sizes depend on numbers, as of boxes
+     *  that are left; the elements behind what exists are 0, and -1 of int32 and int64. With this
+     *  field such an output NAME has another one, NAME.shape, behind all of the file's: int32,
+     *  the sizes of what exists, one for each dimension. */
+    bool output_shapes;
+    uint64_t reserved[1]; /**< 0: room for later versions */
 };
 
 /**

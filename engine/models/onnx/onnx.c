@@ -118,6 +118,13 @@ static bool check_node(struct onnx_import *im, struct onnx_node *n)
     return true;
 }
 
+static bool add_row(struct onnx_import *im)
+{
+    if (!im->has_counts)
+        return im->node.row->add(im);
+    return onnx_prepare_counts(im) && onnx_add_counted(im) && onnx_follow_counts(im);
+}
+
 static bool add_node(struct onnx_import *im, const struct tdl_pb *message)
 {
     const struct onnx_node outer = im->node;
@@ -129,7 +136,7 @@ static bool add_node(struct onnx_import *im, const struct tdl_pb *message)
         return false;
     }
     ok = check_node(im, &im->node) &&
-         (im->node.function ? onnx_add_call(im, im->node.function) : im->node.row->add(im)) &&
+         (im->node.function ? onnx_add_call(im, im->node.function) : add_row(im)) &&
          tdl_builder_status(im->builder) == TDL_OK;
     for (uint32_t i = 0; ok && i < im->node.output_count; i++)
         if (onnx_wanted(im, i) && !onnx_find(im, &im->node.outputs[i]))
@@ -180,38 +187,58 @@ static struct tdl_operand *as_declared(struct onnx_import *im, struct tdl_operan
     return tdl_builder_cast(im->builder, o, TDL_FLOAT16);
 }
 
+/* The next output of the graph behind `g`: its name and type; false behind the last. */
+static bool next_output(struct tdl_pb *g, struct tdl_pb *name, uint64_t *type)
+{
+    struct tdl_pb_field f, h;
+
+    while (tdl_pb_next(g, &f)) {
+        if (f.number != ONNX_GRAPH_OUTPUT)
+            continue;
+        *name = (struct tdl_pb){0};
+        for (*type = 0; tdl_pb_next(&f.in, &h);) {
+            if (h.number == ONNX_VALUE_NAME)
+                *name = h.in;
+            else if (h.number == ONNX_VALUE_TYPE)
+                *type = element_type(&h.in);
+        }
+        return true;
+    }
+    return false;
+}
+
+static bool add_output(struct onnx_import *im, const struct tdl_pb *name, uint64_t type)
+{
+    struct onnx_value *v = onnx_find(im, name);
+    char text[TDL_KIT_NAME];
+
+    tdl_pb_name(name, text, sizeof(text));
+    if (!v)
+        return tdl_kit_damaged(
+            &im->kit, "the model file is damaged: no node writes the output '%.400s'", text);
+    if (!onnx_refuse_wide(im, v) || !onnx_settle(im, v))
+        return false;
+    if (!v->operand)
+        return tdl_kit_lacks(&im->kit, "the output '%.400s' has no elements", text);
+
+    struct tdl_operand *o = onnx_mask_output(im, v);
+
+    return o && tdl_model_output(im->builder, im->kit.source, text, as_declared(im, o, type));
+}
+
+/* Sizes that depend on numbers come behind the file's own outputs. */
 static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
 {
-    struct tdl_pb g = *graph, name = {0};
-    struct tdl_pb_field f, h;
-    char text[TDL_KIT_NAME];
+    struct tdl_pb g = *graph, name;
     uint32_t count = 0;
     uint64_t type;
 
-    for (; tdl_pb_next(&g, &f); name = (struct tdl_pb){0}) {
-        struct onnx_value *v;
-
-        if (f.number != ONNX_GRAPH_OUTPUT)
-            continue;
-        for (type = 0; tdl_pb_next(&f.in, &h);) {
-            if (h.number == ONNX_VALUE_NAME)
-                name = h.in;
-            else if (h.number == ONNX_VALUE_TYPE)
-                type = element_type(&h.in);
-        }
-        v = onnx_find(im, &name);
-        tdl_pb_name(&name, text, sizeof(text));
-        if (!v)
-            return tdl_kit_damaged(
-                &im->kit, "the model file is damaged: no node writes the output '%.400s'", text);
-        if (!onnx_refuse_wide(im, v) || !onnx_settle(im, v))
+    for (; next_output(&g, &name, &type); count++)
+        if (!add_output(im, &name, type))
             return false;
-        if (!v->operand)
-            return tdl_kit_lacks(&im->kit, "the output '%.400s' has no elements", text);
-        if (!tdl_model_output(im->builder, im->kit.source, text, as_declared(im, v->operand, type)))
+    for (g = *graph; im->kit.params->output_shapes && next_output(&g, &name, &type);)
+        if (!onnx_add_shape_output(im, &name))
             return false;
-        count++;
-    }
     return count > 0 || tdl_kit_damaged(&im->kit, "the model has no outputs");
 }
 

@@ -38,23 +38,27 @@ struct onnx_wide {
     uint32_t rank, shape[ONNX_WIDE];
 };
 
+struct onnx_counts;
+struct onnx_trial;
+
 /* What a name stands for. */
 struct onnx_value {
     struct tdl_pb name;
-    struct tdl_pb initializer;      /* the message, until it is read first */
-    struct tdl_operand *operand;    /* NULL: none yet, or without elements */
-    uint64_t alias;                 /* 1 + the place of the value that it is another name of */
-    bool omitted;                   /* an input of a function that the call left out */
-    bool again;                     /* its initializer's message is read again: another call */
-    bool given;                     /* is known: was written, or read from the file */
-    int32_t absent;                 /* indices: so or less is one of no row; 0: no indices */
-    const struct onnx_wide *wide;   /* its dimensions; the operand has one */
-    uint32_t readers;               /* nodes that read it, as far as is known */
-    struct tdl_operand *turned;     /* it as a filter, whose bytes were turned where they lie */
-    const void *bytes;              /* of what was turned */
-    const void *stored;             /* the halves that the file has of an initializer */
-    bool kept;                      /* its numbers may be in the builder in fewer bits */
-    struct tdl_tensor_params empty; /* of one without elements */
+    struct tdl_pb initializer;        /* the message, until it is read first */
+    struct tdl_operand *operand;      /* NULL: none yet, or without elements */
+    uint64_t alias;                   /* 1 + the place of the value that it is another name of */
+    bool omitted;                     /* an input of a function that the call left out */
+    bool again;                       /* its initializer's message is read again: another call */
+    bool given;                       /* is known: was written, or read from the file */
+    const struct onnx_counts *counts; /* elements that exist; NULL: all */
+    struct tdl_operand *range[2];     /* sizes that depend on counts: at the largest, and at none */
+    const struct onnx_wide *wide;     /* its dimensions; the operand has one */
+    uint32_t readers;                 /* nodes that read it, as far as is known */
+    struct tdl_operand *turned;       /* it as a filter, whose bytes were turned where they lie */
+    const void *bytes;                /* of what was turned */
+    const void *stored;               /* the halves that the file has of an initializer */
+    bool kept;                        /* its numbers may be in the builder in fewer bits */
+    struct tdl_tensor_params empty;   /* of one without elements */
 };
 
 /* The node that is being added. */
@@ -64,6 +68,7 @@ struct onnx_node {
     uint32_t input_count, output_count;
     const struct onnx_row *row;
     const struct onnx_function *function; /* of the file's own, in the row's place */
+    struct tdl_operand *instead[3];       /* of inputs, masked; NULL: as they are */
 };
 
 struct onnx_import {
@@ -85,8 +90,9 @@ struct onnx_import {
     uint32_t node_number;
     /* onnx.c's: operators may hold graphs, and the files below add the nodes of these by it. */
     bool (*add_node)(struct onnx_import *im, const struct tdl_pb *message);
-    bool has_absent; /* some value has indices of rows that do not exist */
-    uint64_t steps;  /* of recurrent networks, each of them operators of its own */
+    bool has_counts;          /* some value has them */
+    struct onnx_trial *trial; /* what the node is added for; NULL: the graph */
+    uint64_t steps;           /* of recurrent networks, each of them operators of its own */
     struct onnx_node node;
     struct onnx_file *files; /* beside the source's */
     struct tdl_map file_names;
@@ -115,6 +121,9 @@ bool onnx_add_grid_sample(struct onnx_import *im);
 /* ops_volume.c: of inputs of rank 5 */
 bool onnx_add_volume_pool(struct onnx_import *im, struct tdl_operand *x, bool max);
 bool onnx_add_volume_conv(struct onnx_import *im, struct tdl_operand *x);
+/* ops_regions.c: flat places of what is not 0, in order, int32 [elements], and how many exist. */
+struct tdl_operand *onnx_find_places(struct onnx_import *im, struct tdl_operand *x,
+                                     struct tdl_operand **out_count);
 /* ops_roi.c */
 bool onnx_add_roi_align(struct onnx_import *im);
 /* ops_resize.c */
@@ -229,21 +238,65 @@ bool onnx_give_wide(struct onnx_import *im, struct tdl_operand *x, uint32_t rank
 bool onnx_transpose_wide(struct onnx_import *im, const struct onnx_wide *w,
                          const uint32_t *permutation);
 
-/* ------------------------------------------------------------------ absent.c */
+/* ------------------------------------------------------------------ counts.c */
 
-/* onnx_give() of indices, rows of which are -1, as they do not exist. */
-bool onnx_give_absent(struct onnx_import *im, struct tdl_operand *rows);
-/* Numbers up to this one in input `i` stand for rows that do not exist; 0: all rows do. */
-int32_t onnx_absent(struct onnx_import *im, uint32_t i);
-/* 1 for each of `indices` whose row exists. */
-struct tdl_operand *onnx_exists(struct onnx_import *im, struct tdl_operand *indices,
-                                int32_t absent);
-/* onnx_give() of what was gathered: 0 where a row does not exist, and -1 if these are
- * indices themselves. `shape` is that of `indices` among the dimensions of `x`. */
-bool onnx_give_gathered(struct onnx_import *im, struct tdl_operand *x, struct tdl_operand *indices,
-                        int32_t absent, const uint32_t *shape);
-/* What in the node's result stands for rows that do not exist, as in onnx_absent(). */
-int32_t onnx_follow_absent(struct onnx_import *im, struct tdl_operand **result);
+/* A graph's output with counts has another one by this name behind its own: int32, its sizes. */
+#define ONNX_SHAPE_OUTPUT ".shape"
+
+/* For each dimension an int32 of shape [1]: only so many of its first elements exist. NULL:
+ * all do. */
+struct onnx_counts {
+    struct tdl_operand *of[TDL_MAX_RANK];
+};
+
+#define ONNX_TRIED 8 /* outputs of lists of sizes that a node may have */
+/* A node of lists of sizes that is evaluated for the largest counts (0), or for none (1). */
+struct onnx_trial {
+    uint32_t which;
+    struct tdl_operand *outputs[ONNX_TRIED];
+};
+
+/* Of input `i`, or NULL; and of one dimension. */
+const struct onnx_counts *onnx_counts(struct onnx_import *im, uint32_t i);
+struct tdl_operand *onnx_count(struct onnx_import *im, uint32_t i, uint32_t axis);
+/* Of output `i`, which was given; several, and one, which NULL makes false. */
+bool onnx_set_counts(struct onnx_import *im, uint32_t i, const struct onnx_counts *counts);
+bool onnx_set_count(struct onnx_import *im, uint32_t i, uint32_t axis, struct tdl_operand *count);
+/* A number as a count. */
+struct tdl_operand *onnx_count_number(struct onnx_import *im, int64_t number);
+/* 1 for each element along an axis of a shape that exists, which broadcasts to the shape. */
+struct tdl_operand *onnx_below(struct onnx_import *im, uint32_t rank, const uint32_t *shape,
+                               uint32_t axis, struct tdl_operand *count);
+/* `x` with that value in place of elements that do not exist. */
+struct tdl_operand *onnx_mask(struct onnx_import *im, struct tdl_operand *x,
+                              const struct onnx_counts *counts, double value);
+/* Refuses an operator because of input `i`, and says where to cut; false for convenience. */
+bool onnx_refuse_count(struct onnx_import *im, uint32_t i, const char *why);
+
+/* Input `i` is a list of sizes that depends on counts, whose largest numbers are known. */
+bool onnx_is_counted(struct onnx_import *im, uint32_t i);
+/* An element of it as a count; NULL where it does not depend on counts. */
+struct tdl_operand *onnx_counted_at(struct onnx_import *im, uint32_t i, uint32_t element);
+/* Adds the node, be it one of lists of sizes that depend on counts. */
+bool onnx_add_counted(struct onnx_import *im);
+/* onnx_give() of dimensions `from` to `to` of input 0, which has counts, or their product. */
+bool onnx_give_shape(struct onnx_import *im, uint32_t from, uint32_t to, bool product);
+
+/* A value as an output of the graph: 0, and -1 in indices, where elements do not exist. */
+struct tdl_operand *onnx_mask_output(struct onnx_import *im, const struct onnx_value *v);
+bool onnx_add_shape_output(struct onnx_import *im, const struct tdl_pb *name);
+
+/* ------------------------------------------------------------- count_rules.c */
+
+/* Before and behind the node's row: inputs are masked, and counts become those of outputs. */
+bool onnx_prepare_counts(struct onnx_import *im);
+bool onnx_follow_counts(struct onnx_import *im);
+/* Of larger numbers the operator makes larger ones, or it gives conditions. */
+bool onnx_keeps_order(struct onnx_import *im);
+/* The count of a slice along an axis, by numbers `i` of starts and ends; NULL in `out`: there
+ * is none. */
+bool onnx_slice_count(struct onnx_import *im, uint32_t i, uint32_t axis, int64_t start, int64_t end,
+                      int64_t step, struct tdl_operand **out);
 
 /* ------------------------------------------------------------------ inputs.c */
 

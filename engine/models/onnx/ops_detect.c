@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ONNX's NonMaxSuppression. How many boxes are left depends on the numbers, and shapes
- * here do not: its result has as many rows as may be left, those that are first, and -1
- * in the others. What is gathered by such a row is 0, boxes and scores alike (absent.c).
+ * ONNX's NonMaxSuppression. Its result has as many rows as may be left, those that are first,
+ * and beside it how many they are (counts.c).
  */
 #include "onnx.h"
 
@@ -85,9 +84,9 @@ static struct tdl_operand *suppress(struct onnx_import *im, const struct suppres
     return tdl_builder_mul(b, stays, tdl_builder_cast(b, high, TDL_INT32));
 }
 
-/* Lists as rows [batch, class, box], and -1 where a list has no more. */
+/* Lists as rows [batch, class, box]. */
 static struct tdl_operand *as_rows(struct onnx_import *im, const struct suppression *s,
-                                   struct tdl_operand *places, struct tdl_operand *valid)
+                                   struct tdl_operand *places)
 {
     struct tdl_builder *b = im->builder;
     const uint32_t shape[] = {s->batches, s->classes, s->most};
@@ -104,17 +103,14 @@ static struct tdl_operand *as_rows(struct onnx_import *im, const struct suppress
     columns[2] = places;
     for (int i = 0; i < 3; i++)
         columns[i] = onnx_reshape(im, columns[i], 2, (const uint32_t[]){count, 1});
-    valid = onnx_reshape(im, valid, 2, (const uint32_t[]){count, 1});
-    return tdl_builder_where(b, tdl_builder_cast(b, valid, TDL_UINT8),
-                             tdl_builder_concat(b, columns, 3, 1),
-                             tdl_kit_number(&im->kit, TDL_INT32, -1));
+    return tdl_builder_concat(b, columns, 3, 1);
 }
 
 static bool add_non_max_suppression(struct onnx_import *im)
 {
     struct tdl_builder *b = im->builder;
     struct tdl_operand *boxes = onnx_operand(im, 0), *scores = boxes ? onnx_operand(im, 1) : NULL;
-    struct tdl_operand *order, *stays, *first, *rows;
+    struct tdl_operand *order, *stays, *first, *rows, *left;
     struct suppression s;
 
     if (!scores || !read_sizes(im, boxes, scores, &s))
@@ -127,11 +123,13 @@ static bool add_non_max_suppression(struct onnx_import *im)
     /* What stays, in its order, before what does not; then so for all lists together. */
     first = tdl_builder_top_k(b, stays, 1, &(struct tdl_top_k_params){.count = s.most});
     stays = tdl_builder_gather_elements(b, stays, first, 1);
-    rows = as_rows(im, &s, tdl_builder_gather_elements(b, order, first, 1), stays);
+    rows = as_rows(im, &s, tdl_builder_gather_elements(b, order, first, 1));
     stays = onnx_reshape(im, stays, 1, &count);
     first = tdl_builder_top_k(b, stays, 0, &(struct tdl_top_k_params){.count = count});
-    return onnx_give_absent(im,
-                            tdl_builder_cast(b, tdl_builder_gather(b, rows, first, 0), TDL_INT64));
+    left = tdl_builder_reduce(b, stays, TDL_REDUCE_SUM,
+                              &(struct tdl_reduce_params){.keep_dimensions = true});
+    rows = tdl_builder_cast(b, tdl_builder_gather(b, rows, first, 0), TDL_INT64);
+    return onnx_give(im, rows) && onnx_set_count(im, 0, 0, left);
 }
 
 const struct onnx_row onnx_rows_detect[] = {

@@ -12,48 +12,6 @@
 
 #define MAX_CONDITIONS 4096 /* of Compress */
 
-/* onnx_give() of what was gathered by indices whose dimensions begin at `from` of it. */
-static bool give_gathered(struct onnx_import *im, struct tdl_operand *x,
-                          struct tdl_operand *indices, int32_t absent, uint32_t from)
-{
-    uint32_t shape[TDL_MAX_RANK];
-
-    for (uint32_t i = 0; absent && x && i < tdl_kit_rank(x); i++)
-        shape[i] =
-            i >= from && i - from < tdl_kit_rank(indices) ? tdl_kit_shape(indices)[i - from] : 1;
-    return onnx_give_gathered(im, x, indices, absent, shape);
-}
-
-/* Indices within what they are for; those of no row are the first. */
-static struct tdl_operand *existing(struct onnx_import *im, struct tdl_operand *indices,
-                                    int32_t absent)
-{
-    struct tdl_operand *none =
-        absent ? tdl_kit_number(&im->kit, tdl_kit_desc(indices)->dtype, 0) : NULL;
-    struct tdl_operand *is = none ? onnx_exists(im, indices, absent) : NULL;
-
-    return absent ? is ? tdl_builder_where(im->builder, is, indices, none) : NULL : indices;
-}
-
-/* Of tuples of indices, [..., n]: the least of each tuple, [...]. */
-static struct tdl_operand *least(struct onnx_import *im, struct tdl_operand *indices)
-{
-    const uint32_t last = tdl_kit_rank(indices) - 1, n = tdl_kit_shape(indices)[last];
-    struct tdl_builder *b = im->builder;
-    struct tdl_slice_params p = {{0}};
-    struct tdl_operand *all = NULL;
-
-    memcpy(p.size, tdl_kit_shape(indices), tdl_kit_rank(indices) * sizeof(*p.size));
-    p.size[last] = 1;
-    for (uint32_t i = 0; i < n; i++) {
-        p.start[last] = i;
-        struct tdl_operand *one = tdl_builder_slice(b, indices, &p);
-
-        all = all && one ? tdl_builder_min(b, all, one) : one;
-    }
-    return onnx_reshape(im, all, last, tdl_kit_shape(indices));
-}
-
 static bool add_gather(struct onnx_import *im)
 {
     struct tdl_tensor_params desc, indices_desc;
@@ -67,11 +25,9 @@ static bool add_gather(struct onnx_import *im)
     indices = x ? onnx_operand(im, 1) : NULL;
     if (!indices)
         return false;
-    const bool whole = !strcmp(im->node.row->name, "Gather");
-    const int32_t absent = onnx_absent(im, 1);
-    x = (whole ? tdl_builder_gather
-               : tdl_builder_gather_elements)(im->builder, x, existing(im, indices, absent), axis);
-    return give_gathered(im, x, indices, absent, whole ? axis : 0);
+    return onnx_give(im, (!strcmp(im->node.row->name, "Gather")
+                              ? tdl_builder_gather
+                              : tdl_builder_gather_elements)(im->builder, x, indices, axis));
 }
 
 static uint64_t elements(const uint32_t *shape, uint32_t from, uint32_t to)
@@ -105,9 +61,7 @@ static bool add_gather_nd(struct onnx_import *im)
                                TDL_MAX_RANK - 1);
     if (tdl_kit_rank(indices) < 1)
         return tdl_kit_damaged(&im->kit, "indices of no dimensions are no tuples");
-    const int32_t absent = onnx_absent(im, 1);
-    x = tdl_builder_gather_nd(im->builder, x, existing(im, indices, absent), (uint32_t)batch);
-    return give_gathered(im, x, absent ? least(im, indices) : indices, absent, 0);
+    return onnx_give(im, tdl_builder_gather_nd(im->builder, x, indices, (uint32_t)batch));
 }
 
 /* -------------------------------------------------------------------- scatter */
@@ -270,15 +224,51 @@ static bool add_scatter(struct onnx_import *im)
                : tdl_builder_scatter_elements(im->builder, x, indices, updates, axis, &how));
 }
 
+/* By a condition that is known. */
+static bool take_known(struct onnx_import *im, struct tdl_operand *x, uint32_t axis)
+{
+    int64_t conditions[MAX_CONDITIONS];
+    int32_t kept[MAX_CONDITIONS];
+    uint32_t count, length = 0;
+
+    if (!onnx_ints(im, 1, conditions, MAX_CONDITIONS, &count))
+        return false;
+    for (uint32_t i = 0; i < count && i < tdl_kit_shape(x)[axis]; i++)
+        if (conditions[i])
+            kept[length++] = (int32_t)i;
+    if (length == 0)
+        return tdl_kit_lacks(&im->kit, "a condition that keeps nothing");
+    return onnx_give(im, tdl_builder_gather(im->builder, x,
+                                            onnx_constant(im, TDL_INT32, 1, &length, kept), axis));
+}
+
+/* By one that is not: as many as there may be, and how many there are. */
+static bool take_found(struct onnx_import *im, struct tdl_operand *x, uint32_t axis)
+{
+    struct tdl_operand *condition = onnx_operand(im, 1), *places, *count;
+    struct onnx_counts counts = {{NULL}};
+
+    if (!condition)
+        return false;
+    if (tdl_kit_rank(condition) != 1 || tdl_kit_elements(condition) > tdl_kit_shape(x)[axis])
+        return tdl_kit_damaged(&im->kit, "%llu conditions for %u elements",
+                               (unsigned long long)tdl_kit_elements(condition),
+                               tdl_kit_shape(x)[axis]);
+    places = onnx_find_places(im, condition, &count);
+    for (uint32_t d = 0; d < tdl_kit_rank(x) && onnx_has(im, "axis"); d++)
+        counts.of[d] = onnx_count(im, 0, d);
+    counts.of[axis] = count;
+    return onnx_give(im, tdl_builder_gather(im->builder, x, places, axis)) &&
+           onnx_set_counts(im, 0, &counts);
+}
+
 /* Those elements along an axis, or of the flattened value, whose condition is true. */
 static bool add_compress(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand(im, 0);
-    int64_t conditions[MAX_CONDITIONS];
-    int32_t kept[MAX_CONDITIONS];
-    uint32_t count, axis = 0, length = 0, all;
+    uint32_t axis = 0, all;
 
-    if (!x || !onnx_ints(im, 1, conditions, MAX_CONDITIONS, &count))
+    if (!x)
         return false;
     if (onnx_has(im, "axis")) {
         if (!tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), tdl_kit_rank(x), &axis))
@@ -287,14 +277,7 @@ static bool add_compress(struct onnx_import *im)
         all = (uint32_t)elements(tdl_kit_shape(x), 0, tdl_kit_rank(x));
         x = onnx_reshape(im, x, 1, &all);
     }
-    for (uint32_t i = 0; x && i < count && i < tdl_kit_shape(x)[axis]; i++)
-        if (conditions[i])
-            kept[length++] = (int32_t)i;
-    if (x && length == 0)
-        return tdl_kit_lacks(&im->kit, "a condition that keeps nothing");
-    return x &&
-           onnx_give(im, tdl_builder_gather(im->builder, x,
-                                            onnx_constant(im, TDL_INT32, 1, &length, kept), axis));
+    return x && (onnx_is_constant(im, 1) ? take_known : take_found)(im, x, axis);
 }
 
 /* Places and, by them, elements. */

@@ -265,6 +265,8 @@ static bool read_bounds(struct onnx_import *im, struct bounds *b)
 
 static bool add_slice(struct onnx_import *im)
 {
+    const struct onnx_counts *of = onnx_counts(im, 0);
+    struct onnx_counts counts = of ? *of : (struct onnx_counts){{NULL}};
     struct tdl_slice_params p = {0};
     struct tdl_tensor_params desc;
     struct bounds b;
@@ -275,7 +277,9 @@ static bool add_slice(struct onnx_import *im)
     for (uint32_t i = 0; i < b.count; i++) {
         uint32_t axis;
 
-        if (!tdl_kit_axis(&im->kit, b.axes[i], desc.rank, &axis))
+        if (!tdl_kit_axis(&im->kit, b.axes[i], desc.rank, &axis) ||
+            (im->has_counts && !im->trial &&
+             !onnx_slice_count(im, i, axis, b.starts[i], b.ends[i], b.steps[i], &counts.of[axis])))
             return false;
         const int64_t length = desc.shape[axis];
         const int64_t size = slice_axis(&p, axis, length, b.starts[i], b.ends[i], b.steps[i]);
@@ -287,7 +291,8 @@ static bool add_slice(struct onnx_import *im)
     if (empty)
         return onnx_give_empty(im, 0, &desc);
     struct tdl_operand *x = onnx_operand(im, 0);
-    return x && onnx_give(im, whole ? x : tdl_builder_slice(im->builder, x, &p));
+    return x && onnx_give(im, whole ? x : tdl_builder_slice(im->builder, x, &p)) &&
+           (im->trial || onnx_set_counts(im, 0, &counts));
 }
 
 /* ------------------------------------------------------------------- padding */

@@ -164,7 +164,57 @@ static bool add_reverse_sequence(struct onnx_import *im)
 
 /* ---------------------------------------------------------------------- NonZero */
 
-/* How many there are is a shape: so the numbers have to be known. */
+#define MOST_PLACES (1 << 20) /* of a value that is not known when the model is loaded */
+
+struct tdl_operand *onnx_find_places(struct onnx_import *im, struct tdl_operand *x,
+                                     struct tdl_operand **out_count)
+{
+    static const struct tdl_scatter_params replace = {0};
+    struct tdl_builder *b = im->builder;
+    const uint32_t all = (uint32_t)tdl_kit_elements(x), more = all + 1;
+    const struct tdl_slice_params last = {.start = {all - 1}, .size = {1}}, first = {.size = {all}};
+    struct tdl_operand *is, *sum, *to, *places;
+
+    x = onnx_reshape(im, x, 1, &all);
+    is = tdl_builder_not_equal(b, x, tdl_kit_like(&im->kit, x, 0));
+    sum = tdl_builder_cumulative_sum(b, tdl_builder_cast(b, is, TDL_INT32), 0, NULL);
+    *out_count = tdl_builder_slice(b, sum, &last);
+    /* Behind all of them goes what is 0. */
+    to = tdl_builder_sub(b, sum, tdl_kit_number(&im->kit, TDL_INT32, 1));
+    to = tdl_builder_where(b, is, to, tdl_kit_number(&im->kit, TDL_INT32, all));
+    places = tdl_builder_expand(b, tdl_kit_number(&im->kit, TDL_INT32, 0), 1, &more);
+    places = tdl_builder_scatter_elements(
+        b, places, to, tdl_kit_range(&im->kit, TDL_INT32, all, 0, 1), 0, &replace);
+    return tdl_builder_slice(b, places, &first);
+}
+
+/* Of numbers that are not known: a place in each dimension, of as many as there may be. */
+static bool find_non_zero(struct onnx_import *im, struct tdl_operand *x)
+{
+    const struct tdl_tensor_params in = *tdl_kit_desc(x);
+    struct tdl_operand *rows[TDL_MAX_RANK], *places, *count;
+    struct tdl_builder *b = im->builder;
+    const uint64_t all = tdl_kit_elements(x);
+    uint64_t stride = all;
+
+    if (in.rank == 0 || all > MOST_PLACES)
+        return onnx_refuse_count(im, 0, "and libtdl finds up to 1048576 of at least one dimension");
+    places = onnx_find_places(im, x, &count);
+    for (uint32_t d = 0; d < in.rank && places; d++) {
+        struct tdl_operand *size = tdl_kit_number(&im->kit, TDL_INT32, in.shape[d]), *at = places;
+
+        stride /= in.shape[d];
+        if (stride > 1)
+            at = tdl_builder_div(b, at, tdl_kit_number(&im->kit, TDL_INT32, (double)stride));
+        if (d > 0) /* the rest of the division by the size */
+            at = tdl_builder_sub(b, at, tdl_builder_mul(b, tdl_builder_div(b, at, size), size));
+        rows[d] = onnx_reshape(im, at, 2, (const uint32_t[]){1, (uint32_t)all});
+    }
+    places = places ? tdl_builder_concat(b, rows, in.rank, 0) : NULL;
+    return onnx_give(im, tdl_builder_cast(b, places, TDL_INT64)) &&
+           (!onnx_wanted(im, 0) || onnx_set_count(im, 0, 1, count));
+}
+
 static bool add_non_zero(struct onnx_import *im)
 {
     struct tdl_tensor_params in, out = {.dtype = TDL_INT64, .rank = 2};
@@ -176,9 +226,7 @@ static bool add_non_zero(struct onnx_import *im)
         return false;
     data = tdl_builder_evaluate(im->builder, x);
     if (!data)
-        return tdl_kit_lacks(&im->kit,
-                             "input 0 depends on what the graph is run with; libtdl needs to know "
-                             "how many numbers are not 0 when the model is loaded");
+        return find_non_zero(im, x);
     const size_t size = tdl_dtype_size(in.dtype), all = tdl_tensor_params_size(&in) / size;
     uint32_t *places = tdl_kit_make(&im->kit, all * sizeof(*places));
     for (size_t i = 0; places && i < all; i++) {

@@ -30,7 +30,12 @@ static bool add_shape(struct onnx_import *im)
     end = onnx_int(im, "end", desc.rank);
     start += start < 0 ? desc.rank : 0;
     end += end < 0 ? desc.rank : 0;
-    for (int64_t i = start < 0 ? 0 : start; i < end && i < desc.rank; i++)
+    start = start < 0 ? 0 : start;
+    end = end > desc.rank ? desc.rank : end;
+    for (int64_t d = start; d < end; d++)
+        if (onnx_count(im, 0, (uint32_t)d))
+            return onnx_give_shape(im, (uint32_t)start, (uint32_t)end, false);
+    for (int64_t i = start; i < end; i++)
         list[count++] = desc.shape[i];
     return give_ints(im, list, count);
 }
@@ -42,6 +47,8 @@ static bool add_size(struct onnx_import *im)
 
     if (!onnx_desc(im, 0, &desc))
         return false;
+    if (onnx_counts(im, 0))
+        return onnx_give_shape(im, 0, desc.rank, true);
     for (uint32_t i = 0; i < desc.rank; i++)
         count *= desc.shape[i];
     return onnx_give(im, onnx_constant(im, TDL_INT64, 0, NULL, &count));
@@ -195,12 +202,15 @@ static bool give_outputs(struct onnx_import *im, const struct tdl_pb *graph)
         v = onnx_find(im, &name);
         if (!v || !onnx_settle(im, v))
             return tdl_kit_damaged(&im->kit, "no node of the branch writes output %u", i);
-        const int32_t absent = v->absent;
+        const struct onnx_value from = *v; /* which moves */
         if (!onnx_refuse_wide(im, v) ||
             !(v->operand ? onnx_give_at(im, i, v->operand) : onnx_give_empty(im, i, &v->empty)))
             return false;
-        if (absent && onnx_wanted(im, i))
-            onnx_find(im, &im->node.outputs[i])->absent = absent;
+        v = onnx_wanted(im, i) ? onnx_find(im, &im->node.outputs[i]) : NULL;
+        if (v) {
+            v->counts = from.counts;
+            memcpy(v->range, from.range, sizeof(v->range));
+        }
         i++;
     }
     return true;

@@ -146,6 +146,10 @@ struct tdl_operand *onnx_operand(struct onnx_import *im, uint32_t i)
 {
     struct onnx_value *v = input_with_elements(im, i);
 
+    if (v && im->trial && v->range[0])
+        return v->range[im->trial->which];
+    if (v && i < sizeof(im->node.instead) / sizeof(*im->node.instead) && im->node.instead[i])
+        return im->node.instead[i];
     return v ? v->operand : NULL;
 }
 
@@ -192,6 +196,8 @@ static struct tdl_operand *known(struct onnx_import *im, uint32_t i, char what[W
     if (onnx_given(im, i))
         tdl_pb_text(&im->node.inputs[i], name, sizeof(name));
     snprintf(what, WHAT, "input %u, '%s',", i, name);
+    if (v && v->range[0])
+        return v->range[im->trial ? im->trial->which : 0];
     return v ? v->operand : NULL;
 }
 
@@ -227,6 +233,11 @@ static bool give(struct onnx_import *im, uint32_t i, struct tdl_operand *operand
         return false;
     if (!onnx_wanted(im, i))
         return true;
+    if (im->trial) {
+        if (i < ONNX_TRIED)
+            im->trial->outputs[i] = operand;
+        return true;
+    }
     if (evaluate)
         tdl_builder_evaluate(im->builder, operand);
     v = onnx_add_value(im, &im->node.outputs[i]);
@@ -239,13 +250,7 @@ static bool give(struct onnx_import *im, uint32_t i, struct tdl_operand *operand
 
 bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operand)
 {
-    const int32_t absent = onnx_wanted(im, i) ? onnx_follow_absent(im, &operand) : 0;
-
-    if (!give(im, i, operand, true))
-        return false;
-    if (absent)
-        onnx_find(im, &im->node.outputs[i])->absent = absent;
-    return true;
+    return give(im, i, operand, true);
 }
 
 bool onnx_give_weights(struct onnx_import *im, struct tdl_operand *operand)
@@ -273,6 +278,9 @@ bool onnx_give_like_input(struct onnx_import *im, struct tdl_operand *y)
 bool onnx_give_empty(struct onnx_import *im, uint32_t i, const struct tdl_tensor_params *desc)
 {
     const struct tdl_tensor_params empty = *desc; /* of another value, it may be, which moves */
+
+    if (im->trial)
+        return true;
     struct onnx_value *v = onnx_wanted(im, i) ? onnx_add_value(im, &im->node.outputs[i]) : NULL;
 
     if (!v)

@@ -205,7 +205,7 @@ static const struct size {
     {"tdl_triangular_params", 40, 4},
     {"tdl_model_dimension", 16, 0},
     {"tdl_model_number", 16, 0},
-    {"tdl_model_params", 88, 2},
+    {"tdl_model_params", 88, 1},
     {"tdl_plane", 24, 0},
     {"tdl_frame", 128, 4},
     {"tdl_frame_to_tensor_params", 96, 3},
