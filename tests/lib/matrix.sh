@@ -29,7 +29,7 @@
 frames_for_cpus='frame-(from|tensor|compose|composer|edges|foreground|mask)-cpu'
 frames_for_gpus='frame-.*-gpu'
 # Vulkan compiles for minutes; the CPU's twins run every time.
-long_models='tfjs|tflite-chains|tdl-run|onnx-light|person-(square|landscape)-intermediates'
+long_models='tfjs|onnx-microsoft|tflite-chains|tdl-run|onnx-light|person-(square|landscape)-intermediates'
 # The element's tests that never call Vulkan.
 element_without='element-(cpu-.*|rooms|caps|files|presets|fit|modelinfo|no-models|mapped|failing|threads|gst-presets)'
 # Pipelines whose every frame passes through Vulkan.

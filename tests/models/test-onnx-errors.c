@@ -111,7 +111,40 @@ static void unknown_domain(bytes *g)
     bytes a = {0};
 
     onnx_put_text(&a, 7, "com.microsoft");
-    with_node(g, "FusedConv", "x", &a);
+    with_node(g, "MoE", "x", &a);
+}
+
+static void for_a_processor(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_put_text(&a, 7, "com.microsoft.nchwc");
+    with_node(g, "Conv", "x", &a);
+}
+
+/* Weights that their sizes do not fit. */
+static void few_bits(bytes *g)
+{
+    static const int64_t dims[] = {1, 2, 8};
+    bytes a = {0};
+
+    onnx_initializer(g, "w", 2, 3, dims, "0123456789abcde", 16);
+    onnx_initializer(g, "s", 1, 1, (const int64_t[]){2}, (const float[]){1, 1}, 8);
+    onnx_put_text(&a, 7, "com.microsoft");
+    onnx_attr_int(&a, "N", 2);
+    onnx_attr_int(&a, "K", 32);
+    onnx_attr_int(&a, "bits", 4);
+    onnx_attr_int(&a, "block_size", 16);
+    with_node(g, "MatMulNBits", "x w s", &a);
+}
+
+static void strange_activation(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_put_text(&a, 7, "com.microsoft");
+    onnx_attr_text(&a, "activation", "Sine");
+    with_node(g, "FusedMatMul", "x x", &a);
 }
 
 static void known_domain(bytes *g)
@@ -1107,7 +1140,12 @@ static const struct row rows[] = {
     {"unknown operator", unknown_operator, LACKS,
      "node 1 Frobnicate 'last one': the operator is not supported"},
     {"strange operator", strange_operator, LACKS, "node 0 evil?[2J? 'y': "},
-    {"unknown domain", unknown_domain, LACKS, "operators of the domain 'com.microsoft'"},
+    {"unknown domain", aten, LACKS, "operators of the domain 'org.pytorch.aten'"},
+    {"unknown operator of a domain", unknown_domain, LACKS,
+     "MoE 'y': the operator of 'com.microsoft' is not supported"},
+    {"what was written for a processor", for_a_processor, LACKS, "ORT_ENABLE_EXTENDED"},
+    {"fewer bits than numbers", few_bits, MODEL, "input 1 has 16 uint8, not 32 uint8"},
+    {"strange activation", strange_activation, LACKS, "the activation 'Sine'"},
     {"what an optimizer wrote", unknown_domain, LACKS, "ORT_ENABLE_BASIC and QuantFormat.QDQ"},
     {"what was not translated", aten, LACKS, "export the model with dynamo=True"},
     {"what was put round it", extensions, LACKS, "it is of onnxruntime-extensions"},

@@ -18,13 +18,26 @@
 /* --------------------------------------------------------------------- nodes */
 
 static const void *const tables[] = {
-    onnx_rows_activations, onnx_rows_attention, onnx_rows_detect,    onnx_rows_elements,
-    onnx_rows_image,       onnx_rows_indices,   onnx_rows_linear,    onnx_rows_moving,
-    onnx_rows_normalize,   onnx_rows_quantize,  onnx_rows_recurrent, onnx_rows_regions,
+    onnx_rows_activations,
+    onnx_rows_attention,
+    onnx_rows_detect,
+    onnx_rows_elements,
+    onnx_rows_image,
+    onnx_rows_indices,
+    onnx_rows_linear,
+    onnx_rows_moving,
+    onnx_rows_normalize,
+    onnx_rows_quantize,
+    onnx_rows_recurrent,
+    onnx_rows_regions,
     onnx_rows_shape,
+    onnx_rows_microsoft,
+    onnx_rows_microsoft_attention,
+    onnx_rows_microsoft_quantized,
 };
-static const struct tdl_kit_tables operators = {tables, sizeof(tables) / sizeof(tables[0]),
-                                                sizeof(struct onnx_row)};
+enum { TABLES = sizeof(tables) / sizeof(tables[0]), MICROSOFT = 3 }; /* of these, the last ones */
+static const struct tdl_kit_tables operators = {tables, TABLES, sizeof(struct onnx_row)};
+static const struct tdl_kit_tables own = {tables, TABLES - MICROSOFT, sizeof(struct onnx_row)};
 
 static const char *operator_name(uint32_t index)
 {
@@ -92,21 +105,39 @@ static void set_label(const struct onnx_import *im, const struct onnx_node *n)
     tdl_builder_set_label(im->builder, label);
 }
 
+static const struct onnx_row *find_own(const struct onnx_node *n)
+{
+    return tdl_kit_find_row(&own, (const char *)n->type.data, n->type.size);
+}
+
+/* Rows of ONNX Runtime's domain are named by it, too; without a function they are as ONNX's. */
+static const struct onnx_row *find_microsoft(const struct onnx_node *n)
+{
+    static const char domain[] = "com.microsoft.";
+    const struct onnx_row *row;
+    char name[80];
+    const size_t length = sizeof(domain) - 1 + n->type.size;
+
+    if (n->type.size == 0 || length > sizeof(name))
+        return NULL;
+    memcpy(name, domain, sizeof(domain) - 1);
+    memcpy(name + sizeof(domain) - 1, n->type.data, n->type.size);
+    row = tdl_kit_find_row(&operators, name, length);
+    return row && !row->add ? find_own(n) : row;
+}
+
 static bool check_node(struct onnx_import *im, struct onnx_node *n)
 {
-    const bool known_domain = n->domain.size == 0 || tdl_pb_is(&n->domain, "ai.onnx");
+    const bool onnx = n->domain.size == 0 || tdl_pb_is(&n->domain, "ai.onnx");
 
     set_label(im, n);
     /* As in ONNX Runtime, functions do not take the place of operators. */
-    n->row = known_domain ? tdl_kit_find_row(&operators, (const char *)n->type.data, n->type.size)
-                          : NULL;
+    n->row = onnx ? find_own(n) : tdl_pb_is(&n->domain, "com.microsoft") ? find_microsoft(n) : NULL;
     n->function = n->row ? NULL : onnx_find_function(im, n);
     if (n->function)
         return n->output_count > 0 || tdl_kit_damaged(&im->kit, "it has no output");
-    if (!known_domain)
-        return onnx_refuse_domain(im, n);
     if (!n->row)
-        return onnx_refuse_operator(im, n);
+        return onnx ? onnx_refuse_operator(im, n) : onnx_refuse_domain(im, n);
     if (!onnx_check_opset(im))
         return false;
     if (n->input_count < n->row->least ||

@@ -107,20 +107,62 @@ struct onnx_row {
 /* Tables of rows, each ends with an empty one. */
 extern const struct onnx_row onnx_rows_activations[], onnx_rows_attention[], onnx_rows_detect[],
     onnx_rows_elements[], onnx_rows_image[], onnx_rows_indices[], onnx_rows_linear[],
+    onnx_rows_microsoft[], onnx_rows_microsoft_attention[], onnx_rows_microsoft_quantized[],
     onnx_rows_moving[], onnx_rows_normalize[], onnx_rows_quantize[], onnx_rows_recurrent[],
     onnx_rows_regions[], onnx_rows_shape[];
 
+/* What becomes of a result before it is the node's output; NULL with the builder in error. */
+typedef struct tdl_operand *onnx_then(struct onnx_import *im, struct tdl_operand *y);
 /* ops_image.c: the node's convolution, of operands that were made of its inputs; its
  * output is what `then` makes of the result. */
 bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_operand *filter,
-                   struct tdl_operand *bias,
-                   struct tdl_operand *(*then)(struct onnx_import *im, struct tdl_operand *y));
+                   struct tdl_operand *bias, onnx_then *then);
+/* The same of floats, with the node's own filter and bias. `then` may be NULL, as `x`, with the
+ * builder in error. */
+bool onnx_convolve_floats(struct onnx_import *im, struct tdl_operand *x, onnx_then *then);
+/* Likewise the node's pool: of the largest, or of means. */
+bool onnx_pool(struct onnx_import *im, struct tdl_operand *x, bool max, onnx_then *then);
+/* ops_activations.c: x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) */
+struct tdl_operand *onnx_gelu_by_tanh(struct onnx_import *im, struct tdl_operand *x);
 /* ops_einsum.c, ops_sample.c */
 bool onnx_add_einsum(struct onnx_import *im);
 bool onnx_add_grid_sample(struct onnx_import *im);
 /* ops_volume.c: of inputs of rank 5 */
-bool onnx_add_volume_pool(struct onnx_import *im, struct tdl_operand *x, bool max);
-bool onnx_add_volume_conv(struct onnx_import *im, struct tdl_operand *x);
+bool onnx_add_volume_pool(struct onnx_import *im, struct tdl_operand *x, bool max, onnx_then *then);
+bool onnx_add_volume_conv(struct onnx_import *im, struct tdl_operand *x, onnx_then *then);
+/* ops_quantize.c: a scale or zero point for each element along an axis, of `rank` dimensions,
+ * in shape to be spread. All of these take NULL, with the builder in error. */
+struct tdl_operand *onnx_spread(struct onnx_import *im, struct tdl_operand *o, uint32_t rank,
+                                uint32_t axis);
+/* (x − zero) · scale; both may be NULL, and are left out then. */
+struct tdl_operand *onnx_dequantize(struct onnx_import *im, struct tdl_operand *x,
+                                    struct tdl_operand *scale, struct tdl_operand *zero);
+/* round(x / scale) + zero within the range of the type, int8 or uint8. `zero` may be NULL. */
+struct tdl_operand *onnx_quantize(struct onnx_import *im, struct tdl_operand *x,
+                                  struct tdl_operand *scale, struct tdl_operand *zero,
+                                  enum tdl_dtype dtype);
+/* uint8 over the range of x with 0 in it: x so, and the scale and zero point, which are floats. */
+struct tdl_operand *onnx_quantize_range(struct onnx_import *im, struct tdl_operand *x,
+                                        struct tdl_operand **scale, struct tdl_operand **zero);
+/* ops_microsoft.c: a picture's channels from the end, or to it. */
+struct tdl_operand *onnx_channels_first(struct onnx_import *im, struct tdl_operand *x);
+onnx_then onnx_channels_last;
+/* ops_attention.c: [batches, length, heads · depth] as [batches, heads, length, depth], as it is
+ * if it is so; and back. */
+struct tdl_operand *onnx_by_heads(struct onnx_import *im, struct tdl_operand *x, int64_t heads);
+struct tdl_operand *onnx_from_heads(struct onnx_import *im, struct tdl_operand *x);
+/* 0 where a query, of them by heads, sees an element of k, else −∞: up to its own place, behind
+ * `past` elements that were there before. */
+struct tdl_operand *onnx_causal_mask(struct onnx_import *im, const struct tdl_operand *q,
+                                     const struct tdl_operand *k, uint32_t past);
+/* ops_normalize.c: by the mean and deviation over the last dimension, then `scale` and `bias`,
+ * which may be NULL. */
+struct tdl_operand *onnx_normalize_last(struct onnx_import *im, struct tdl_operand *x,
+                                        struct tdl_operand *scale, struct tdl_operand *bias,
+                                        float epsilon);
+/* x / √(mean of x² + ε) · scale, over the dimensions from `axis` on. */
+struct tdl_operand *onnx_normalize_root(struct onnx_import *im, struct tdl_operand *x,
+                                        uint32_t axis, struct tdl_operand *scale, float epsilon);
 /* ops_regions.c: flat places of what is not 0, in order, int32 [elements], and how many exist. */
 struct tdl_operand *onnx_find_places(struct onnx_import *im, struct tdl_operand *x,
                                      struct tdl_operand **out_count);

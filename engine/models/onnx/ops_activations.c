@@ -55,20 +55,26 @@ static bool add_gated(struct onnx_import *im)
     return onnx_give(im, tdl_builder_mul(b, x, gate));
 }
 
-static bool add_gelu(struct onnx_import *im)
+struct tdl_operand *onnx_gelu_by_tanh(struct onnx_import *im, struct tdl_operand *x)
 {
     struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0), *y;
+    struct tdl_operand *y;
+
+    y = tdl_builder_linear(b, tdl_builder_mul(b, x, x), 0.044715f, 1);
+    y = tdl_builder_linear(b, tdl_builder_mul(b, x, y), 0.79788456f, 0);
+    y = tdl_builder_linear(b, tdl_builder_tanh(b, y), 0.5f, 0.5f);
+    return tdl_builder_mul(b, x, y);
+}
+
+static bool add_gelu(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0);
 
     if (!x)
         return false;
     if (!onnx_string_is(im, "approximate", "tanh"))
-        return onnx_give(im, tdl_builder_gelu(b, x));
-    /* x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) */
-    y = tdl_builder_linear(b, tdl_builder_mul(b, x, x), 0.044715f, 1);
-    y = tdl_builder_linear(b, tdl_builder_mul(b, x, y), 0.79788456f, 0);
-    y = tdl_builder_linear(b, tdl_builder_tanh(b, y), 0.5f, 0.5f);
-    return onnx_give(im, tdl_builder_mul(b, x, y));
+        return onnx_give(im, tdl_builder_gelu(im->builder, x));
+    return onnx_give(im, onnx_gelu_by_tanh(im, x));
 }
 
 /* x above alpha, else 0. */

@@ -29,11 +29,8 @@ static struct tdl_operand *swap(struct onnx_import *im, struct tdl_operand *o, u
     return tdl_builder_transpose(im->builder, o, permutation);
 }
 
-/* Input `i` by heads. */
-static struct tdl_operand *by_heads(struct onnx_import *im, uint32_t i, const char *attribute)
+struct tdl_operand *onnx_by_heads(struct onnx_import *im, struct tdl_operand *x, int64_t heads)
 {
-    struct tdl_operand *x = onnx_operand(im, i);
-    const int64_t heads = onnx_int(im, attribute, 0);
     const uint32_t *s = tdl_kit_shape(x);
 
     if (!x || tdl_kit_rank(x) == 4)
@@ -45,6 +42,20 @@ static struct tdl_operand *by_heads(struct onnx_import *im, uint32_t i, const ch
     }
     x = to_shape(im, x, s[0], s[1], (uint32_t)heads, s[2] / (uint32_t)heads);
     return swap(im, x, 1, 2);
+}
+
+struct tdl_operand *onnx_from_heads(struct onnx_import *im, struct tdl_operand *x)
+{
+    const uint32_t *s = tdl_kit_shape(x);
+
+    return x ? onnx_reshape(im, swap(im, x, 1, 2), 3, (const uint32_t[]){s[0], s[2], s[1] * s[3]})
+             : NULL;
+}
+
+/* Input `i` by heads. */
+static struct tdl_operand *by_heads(struct onnx_import *im, uint32_t i, const char *attribute)
+{
+    return onnx_by_heads(im, onnx_operand(im, i), onnx_int(im, attribute, 0));
 }
 
 /* Behind what input `past` has, which output `present` is then, and each head so often
@@ -91,18 +102,18 @@ static bool read_inputs(struct onnx_import *im, struct attention *a)
     return true;
 }
 
-/* 0 where a query sees an element, else −∞: up to its own place. */
-static struct tdl_operand *causal_mask(struct onnx_import *im, const struct attention *a)
+struct tdl_operand *onnx_causal_mask(struct onnx_import *im, const struct tdl_operand *q,
+                                     const struct tdl_operand *k, uint32_t past)
 {
-    const uint32_t shape[] = {tdl_kit_shape(a->q)[2], tdl_kit_shape(a->k)[2]};
+    const uint32_t shape[] = {tdl_kit_shape(q)[2], tdl_kit_shape(k)[2]};
     float *mask = tdl_kit_make(&im->kit, (uint64_t)shape[0] * shape[1] * sizeof(*mask));
     struct tdl_operand *o;
 
     for (uint32_t i = 0; mask && i < shape[0]; i++)
-        for (uint32_t j = a->past + i + 1; j < shape[1]; j++)
+        for (uint32_t j = past + i + 1; j < shape[1]; j++)
             mask[(size_t)i * shape[1] + j] = -INFINITY;
     o = mask ? onnx_constant(im, TDL_FLOAT32, 2, shape, mask) : NULL;
-    return o ? tdl_builder_cast(im->builder, o, tdl_kit_desc(a->q)->dtype) : NULL;
+    return o ? tdl_builder_cast(im->builder, o, tdl_kit_desc(q)->dtype) : NULL;
 }
 
 static struct tdl_operand *add_masks(struct onnx_import *im, const struct attention *a,
@@ -120,7 +131,7 @@ static struct tdl_operand *add_masks(struct onnx_import *im, const struct attent
         x = tdl_builder_add(b, x, mask);
     if (!onnx_int(im, "is_causal", 0))
         return x;
-    mask = causal_mask(im, a);
+    mask = onnx_causal_mask(im, a->q, a->k, a->past);
     return mask ? tdl_builder_add(b, x, mask) : NULL;
 }
 
@@ -140,8 +151,7 @@ static bool add_attention(struct onnx_import *im)
 
     if (!read_inputs(im, &a))
         return false;
-    const uint32_t *s = tdl_kit_shape(a.q), n = s[0], heads = s[1], length = s[2];
-    const float scale = onnx_float(im, "scale", 1 / sqrtf((float)s[3]));
+    const float scale = onnx_float(im, "scale", 1 / sqrtf((float)tdl_kit_shape(a.q)[3]));
     x = tdl_builder_matmul(b, tdl_builder_linear(b, a.q, scale, 0), swap(im, a.k, 2, 3));
     if (!give_between(im, AFTER_PRODUCT, x))
         return false;
@@ -157,12 +167,7 @@ static bool add_attention(struct onnx_import *im)
     if (!give_between(im, AFTER_SOFTMAX, x))
         return false;
     x = tdl_builder_matmul(b, x, a.v);
-    if (x && a.flat) {
-        const uint32_t depth = tdl_kit_shape(x)[3];
-
-        x = onnx_reshape(im, swap(im, x, 1, 2), 3, (const uint32_t[]){n, length, heads * depth});
-    }
-    return onnx_give(im, x);
+    return onnx_give(im, a.flat ? onnx_from_heads(im, x) : x);
 }
 
 const struct onnx_row onnx_rows_attention[] = {

@@ -99,17 +99,22 @@ static bool give_picture(struct onnx_import *im, const struct window *w, struct 
     return onnx_give(im, y);
 }
 
-/* The input and its window; NULL with the builder in error. */
-static struct tdl_operand *take_picture(struct onnx_import *im, struct window *w)
+/* `x` and its window; NULL with the builder in error, or where x is NULL. */
+static struct tdl_operand *take_picture_of(struct onnx_import *im, struct tdl_operand *x,
+                                           struct window *w)
 {
-    struct tdl_operand *x = onnx_operand(im, 0);
-
     if (!x || !take_window(im, tdl_kit_rank(x), w))
         return NULL;
     x = to_picture(im, x);
     if (x)
         resolve_same(w, tdl_kit_shape(x) + 2);
     return x;
+}
+
+/* The same of input 0. */
+static struct tdl_operand *take_picture(struct onnx_import *im, struct window *w)
+{
+    return take_picture_of(im, onnx_operand(im, 0), w);
 }
 
 /* -------------------------------------------------------------- convolutions */
@@ -173,8 +178,7 @@ static bool fill_conv(struct onnx_import *im, struct window *w, const struct tdl
 }
 
 bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_operand *filter,
-                   struct tdl_operand *bias,
-                   struct tdl_operand *(*then)(struct onnx_import *im, struct tdl_operand *y))
+                   struct tdl_operand *bias, onnx_then *then)
 {
     struct tdl_conv2d_params p = {
         .filter_layout = TDL_FILTER_OIHW, .bias = bias, .input_layout = TDL_LAYOUT_NCHW};
@@ -194,21 +198,27 @@ bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_ope
     return x && give_picture(im, &w, then(im, x));
 }
 
-static bool add_conv(struct onnx_import *im)
+bool onnx_convolve_floats(struct onnx_import *im, struct tdl_operand *x, onnx_then *then)
 {
     struct tdl_conv2d_params p = {.input_layout = TDL_LAYOUT_NCHW};
-    struct tdl_operand *x = onnx_operand(im, 0), *filter;
+    struct tdl_operand *filter;
     struct window w;
 
     if (x && tdl_kit_rank(x) == 5)
-        return onnx_add_volume_conv(im, x);
+        return onnx_add_volume_conv(im, x, then);
     if (!x || !take_window(im, tdl_kit_rank(x), &w) || !(x = to_picture(im, x)))
         return false;
     filter = take_conv_filter(im, &w, &p.filter_layout);
     if (!filter || !onnx_optional(im, 2, &p.bias) || !fill_conv(im, &w, x, &p))
         return false;
     p.bias = widened(im, p.bias);
-    return give_picture(im, &w, tdl_builder_conv2d(im->builder, x, filter, &p));
+    x = tdl_builder_conv2d(im->builder, x, filter, &p);
+    return x && give_picture(im, &w, then ? then(im, x) : x);
+}
+
+static bool add_conv(struct onnx_import *im)
+{
+    return onnx_convolve_floats(im, onnx_operand(im, 0), NULL);
 }
 
 /* The elements of input 1, a filter, which may still be halves. */
@@ -297,48 +307,36 @@ static void fill_pool(struct onnx_import *im, const struct window *w, struct tdl
     };
 }
 
-/* Input 0, if it has three dimensions of space, else NULL. */
-static struct tdl_operand *volume(struct onnx_import *im)
-{
-    struct tdl_operand *x = onnx_operand(im, 0);
-
-    return x && tdl_kit_rank(x) == 5 ? x : NULL;
-}
-
 /* Pools work on floats, which hold eight bits exactly. */
-static bool add_max_pool(struct onnx_import *im)
+bool onnx_pool(struct onnx_import *im, struct tdl_operand *x, bool max, onnx_then *then)
 {
-    if (volume(im))
-        return onnx_add_volume_pool(im, volume(im), true);
+    const enum tdl_dtype dtype = x ? tdl_kit_desc(x)->dtype : TDL_FLOAT32;
+    const bool narrow = max && (dtype == TDL_UINT8 || dtype == TDL_INT8);
     struct tdl_pool2d_params p;
     struct window w;
-    struct tdl_operand *x = take_picture(im, &w);
-    const enum tdl_dtype dtype = x ? tdl_kit_desc(x)->dtype : TDL_FLOAT32;
-    const bool narrow = dtype == TDL_UINT8 || dtype == TDL_INT8;
 
+    if (x && tdl_kit_rank(x) == 5)
+        return onnx_add_volume_pool(im, x, max, then);
+    x = take_picture_of(im, x, &w);
     if (!x)
         return false;
     fill_pool(im, &w, &p);
     if (narrow)
         x = tdl_builder_cast(im->builder, x, TDL_FLOAT32);
-    x = tdl_builder_max_pool2d(im->builder, x, &p);
+    x = (max ? tdl_builder_max_pool2d : tdl_builder_average_pool2d)(im->builder, x, &p);
     if (narrow)
         x = tdl_builder_cast(im->builder, x, dtype);
-    return give_picture(im, &w, x);
+    return x && give_picture(im, &w, then ? then(im, x) : x);
+}
+
+static bool add_max_pool(struct onnx_import *im)
+{
+    return onnx_pool(im, onnx_operand(im, 0), true, NULL);
 }
 
 static bool add_average_pool(struct onnx_import *im)
 {
-    if (volume(im))
-        return onnx_add_volume_pool(im, volume(im), false);
-    struct tdl_pool2d_params p;
-    struct window w;
-    struct tdl_operand *x = take_picture(im, &w);
-
-    if (!x)
-        return false;
-    fill_pool(im, &w, &p);
-    return give_picture(im, &w, tdl_builder_average_pool2d(im->builder, x, &p));
+    return onnx_pool(im, onnx_operand(im, 0), false, NULL);
 }
 
 /* (Σ |x|^p)^(1/p): the sum is the mean over all of the window, times their number. */

@@ -163,6 +163,23 @@ static bool is_of_axes(const struct tdl_operand *x, uint32_t axis, const struct 
             !memcmp(tdl_kit_shape(o), tdl_kit_shape(x) + axis, tdl_kit_rank(o) * sizeof(uint32_t)));
 }
 
+struct tdl_operand *onnx_normalize_last(struct onnx_import *im, struct tdl_operand *x,
+                                        struct tdl_operand *scale, struct tdl_operand *bias,
+                                        float epsilon)
+{
+    struct tdl_layer_normalization_params p = {
+        .axes = {tdl_kit_rank(x) - 1}, .axis_count = 1, .epsilon = epsilon};
+
+    if (!x || tdl_kit_rank(x) == 0)
+        return x;
+    if (!is_of_axes(x, p.axes[0], scale) || !is_of_axes(x, p.axes[0], bias))
+        return scale_and_shift(im, tdl_builder_layer_normalization(im->builder, x, &p), scale,
+                               bias);
+    p.scale = scale;
+    p.bias = bias;
+    return tdl_builder_layer_normalization(im->builder, x, &p);
+}
+
 /* Over the last dimensions, from the axis on; and the mean and 1 / deviation. */
 static bool add_layer_normalization(struct onnx_import *im)
 {
@@ -199,21 +216,27 @@ static bool add_layer_normalization(struct onnx_import *im)
     return onnx_give(im, y);
 }
 
-/* x / √(mean of x² + ε) · scale, over the last dimensions. */
-static bool add_rms_normalization(struct onnx_import *im)
+struct tdl_operand *onnx_normalize_root(struct onnx_import *im, struct tdl_operand *x,
+                                        uint32_t axis, struct tdl_operand *scale, float epsilon)
 {
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0), *scale = x ? onnx_operand(im, 1) : NULL, *root;
     struct tdl_reduce_params p = {.keep_dimensions = true};
-    uint32_t axis;
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *root;
 
-    if (!scale || !tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), tdl_kit_rank(x), &axis))
-        return false;
     for (uint32_t i = axis; i < tdl_kit_rank(x); i++)
         p.axes[p.axis_count++] = i;
     root = tdl_builder_reduce(b, tdl_builder_mul(b, x, x), TDL_REDUCE_MEAN, &p);
-    root = tdl_builder_sqrt(b, tdl_builder_linear(b, root, 1, onnx_float(im, "epsilon", 1e-5f)));
-    return onnx_give(im, tdl_builder_mul(b, tdl_builder_div(b, x, root), scale));
+    root = tdl_builder_sqrt(b, tdl_builder_linear(b, root, 1, epsilon));
+    return tdl_builder_mul(b, tdl_builder_div(b, x, root), scale);
+}
+
+static bool add_rms_normalization(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0), *scale = x ? onnx_operand(im, 1) : NULL;
+    uint32_t axis;
+
+    return scale && tdl_kit_axis(&im->kit, onnx_int(im, "axis", -1), tdl_kit_rank(x), &axis) &&
+           onnx_give(im, onnx_normalize_root(im, x, axis, scale, onnx_float(im, "epsilon", 1e-5f)));
 }
 
 /* Each group of channels by itself, then a scale and bias: for each channel, or, up to
@@ -328,5 +351,6 @@ const struct onnx_row onnx_rows_normalize[] = {
     {"LpNormalization", 1, 1, add_lp_normalization},
     {"MeanVarianceNormalization", 1, 1, add_mean_variance},
     {"RMSNormalization", 2, 2, add_rms_normalization},
+    {"SimplifiedLayerNormalization", 2, 2, add_rms_normalization}, /* ONNX Runtime's name for it */
     {0},
 };

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* A scale or zero point for each element along an axis, in shape to be spread. */
-static struct tdl_operand *spread(struct onnx_import *im, struct tdl_operand *o, uint32_t rank,
-                                  uint32_t axis)
+struct tdl_operand *onnx_spread(struct onnx_import *im, struct tdl_operand *o, uint32_t rank,
+                                uint32_t axis)
 {
     uint32_t shape[TDL_MAX_RANK];
 
@@ -41,7 +41,7 @@ struct along {
     size_t size, stride; /* element i of the whole has number i / stride % size */
 };
 
-/* Of an operand that is spread() over x, or NULL, which stands for `otherwise`. False
+/* Of an operand that is onnx_spread() over x, or NULL, which stands for `otherwise`. False
  * also where it does not broadcast to x: the builder's operators then say so. */
 static bool take_along(struct onnx_import *im, struct tdl_operand *o, const struct tdl_operand *x,
                        struct along *out)
@@ -136,8 +136,8 @@ static bool dequantize_known(struct onnx_import *im, const struct tdl_operand *x
 }
 
 /* (x − zero) · scale; both may be left out. */
-static struct tdl_operand *dequantize(struct onnx_import *im, struct tdl_operand *x,
-                                      struct tdl_operand *scale, struct tdl_operand *zero)
+struct tdl_operand *onnx_dequantize(struct onnx_import *im, struct tdl_operand *x,
+                                    struct tdl_operand *scale, struct tdl_operand *zero)
 {
     struct tdl_operand *known;
 
@@ -154,9 +154,9 @@ static struct tdl_operand *dequantize(struct onnx_import *im, struct tdl_operand
 }
 
 /* round(x / scale) + zero within the type's range. */
-static struct tdl_operand *quantize(struct onnx_import *im, struct tdl_operand *x,
-                                    struct tdl_operand *scale, struct tdl_operand *zero,
-                                    enum tdl_dtype dtype)
+struct tdl_operand *onnx_quantize(struct onnx_import *im, struct tdl_operand *x,
+                                  struct tdl_operand *scale, struct tdl_operand *zero,
+                                  enum tdl_dtype dtype)
 {
     const float least = dtype == TDL_INT8 ? -128 : 0, most = dtype == TDL_INT8 ? 127 : 255;
     struct tdl_builder *b = im->builder;
@@ -189,10 +189,10 @@ static bool add_dequantize(struct onnx_import *im)
         return false;
     if (onnx_int(im, "block_size", 0))
         return onnx_give(im, tdl_builder_dequantize_linear(im->builder, x, scale, zero));
-    scale = spread(im, scale, tdl_kit_rank(x), axis);
-    if (!scale || (zero && !(zero = spread(im, zero, tdl_kit_rank(x), axis))))
+    scale = onnx_spread(im, scale, tdl_kit_rank(x), axis);
+    if (!scale || (zero && !(zero = onnx_spread(im, zero, tdl_kit_rank(x), axis))))
         return false;
-    return onnx_give_weights(im, dequantize(im, x, scale, zero));
+    return onnx_give_weights(im, onnx_dequantize(im, x, scale, zero));
 }
 
 static bool add_quantize(struct onnx_import *im)
@@ -211,31 +211,36 @@ static bool add_quantize(struct onnx_import *im)
         return onnx_give(
             im, tdl_builder_quantize_linear(im->builder, x, scale,
                                             zero ? zero : tdl_kit_number(&im->kit, dtype, 0)));
-    scale = spread(im, scale, tdl_kit_rank(x), axis);
-    if (!scale || (zero && !(zero = spread(im, zero, tdl_kit_rank(x), axis))))
+    scale = onnx_spread(im, scale, tdl_kit_rank(x), axis);
+    if (!scale || (zero && !(zero = onnx_spread(im, zero, tdl_kit_rank(x), axis))))
         return false;
-    return onnx_give(im, quantize(im, x, scale, zero, dtype));
+    return onnx_give(im, onnx_quantize(im, x, scale, zero, dtype));
 }
 
-/* To uint8 over the range of x with 0 in it: scale and zero point are computed. */
-static bool add_dynamic_quantize(struct onnx_import *im)
+struct tdl_operand *onnx_quantize_range(struct onnx_import *im, struct tdl_operand *x,
+                                        struct tdl_operand **scale, struct tdl_operand **zero)
 {
     static const float none = 0, most = 255;
     struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0), *low, *high, *scale, *zero;
+    struct tdl_operand *low = tdl_builder_reduce(b, x, TDL_REDUCE_MIN, NULL), *high;
 
-    if (!x)
-        return false;
-    low = tdl_builder_clamp(b, tdl_builder_reduce(b, x, TDL_REDUCE_MIN, NULL), NULL, &none);
+    low = tdl_builder_clamp(b, low, NULL, &none);
     high = tdl_builder_clamp(b, tdl_builder_reduce(b, x, TDL_REDUCE_MAX, NULL), &none, NULL);
-    scale = tdl_builder_linear(b, tdl_builder_sub(b, high, low), 1 / 255.0f, 0);
-    zero = tdl_builder_round_even(
-        b, tdl_builder_clamp(b, tdl_builder_neg(b, tdl_builder_div(b, low, scale)), &none, &most));
-    if (!zero)
+    *scale = tdl_builder_linear(b, tdl_builder_sub(b, high, low), 1 / 255.0f, 0);
+    low = tdl_builder_neg(b, tdl_builder_div(b, low, *scale));
+    *zero = tdl_builder_round_even(b, tdl_builder_clamp(b, low, &none, &most));
+    return *zero ? onnx_quantize(im, x, *scale, *zero, TDL_UINT8) : NULL;
+}
+
+/* Scale and zero point are computed. */
+static bool add_dynamic_quantize(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0), *scale, *zero;
+
+    if (!x || !(x = onnx_quantize_range(im, x, &scale, &zero)))
         return false;
     return onnx_give_at(im, 1, scale) &&
-           onnx_give_at(im, 2, tdl_builder_cast(b, zero, TDL_UINT8)) &&
-           onnx_give(im, quantize(im, x, scale, zero, TDL_UINT8));
+           onnx_give_at(im, 2, tdl_builder_cast(im->builder, zero, TDL_UINT8)) && onnx_give(im, x);
 }
 
 static bool add_matmul_integer(struct onnx_import *im)
@@ -247,11 +252,11 @@ static bool add_matmul_integer(struct onnx_import *im)
     if (tdl_kit_rank(a) < 2 || tdl_kit_rank(b) < 2)
         return tdl_kit_lacks(&im->kit, "vectors");
     if (za)
-        za = spread(im, za, tdl_kit_rank(a), tdl_kit_rank(a) - 2);
+        za = onnx_spread(im, za, tdl_kit_rank(a), tdl_kit_rank(a) - 2);
     if (zb)
-        zb = spread(im, zb, tdl_kit_rank(b), tdl_kit_rank(b) - 1);
-    a = dequantize(im, a, NULL, za);
-    b = dequantize(im, b, NULL, zb);
+        zb = onnx_spread(im, zb, tdl_kit_rank(b), tdl_kit_rank(b) - 1);
+    a = onnx_dequantize(im, a, NULL, za);
+    b = onnx_dequantize(im, b, NULL, zb);
     return onnx_give(
         im, tdl_builder_cast(im->builder, tdl_builder_matmul(im->builder, a, b), TDL_INT32));
 }
@@ -268,10 +273,10 @@ static bool add_conv_integer(struct onnx_import *im)
     struct tdl_operand *x = onnx_operand(im, 0), *filter = x ? onnx_operand(im, 1) : NULL, *zx, *zf;
 
     if (!filter || !onnx_optional(im, 2, &zx) || !onnx_optional(im, 3, &zf) ||
-        (zf && !(zf = spread(im, zf, tdl_kit_rank(filter), 0))))
+        (zf && !(zf = onnx_spread(im, zf, tdl_kit_rank(filter), 0))))
         return false;
-    x = dequantize(im, x, NULL, zx);
-    filter = x ? dequantize(im, filter, NULL, zf) : NULL;
+    x = onnx_dequantize(im, x, NULL, zx);
+    filter = x ? onnx_dequantize(im, filter, NULL, zf) : NULL;
     return filter && onnx_convolve(im, x, filter, NULL, as_int32);
 }
 
@@ -279,10 +284,12 @@ static struct tdl_operand *as_quantized(struct onnx_import *im, struct tdl_opera
 {
     struct tdl_operand *scale = onnx_operand(im, 6), *zero = scale ? onnx_operand(im, 7) : NULL;
 
-    return zero ? quantize(im, y, scale, zero, tdl_kit_desc(zero)->dtype) : NULL;
+    y = zero ? onnx_quantize(im, y, scale, zero, tdl_kit_desc(zero)->dtype) : NULL;
+    return y && onnx_int(im, "channels_last", 0) ? onnx_channels_last(im, y) : y;
 }
 
-/* Its bias is int32, in units of both scales. */
+/* Its bias is int32, in units of both scales. ONNX Runtime's of that name may have the channels
+ * last. */
 static bool add_qlinear_conv(struct onnx_import *im)
 {
     struct tdl_operand *in[6], *bias;
@@ -297,14 +304,17 @@ static bool add_qlinear_conv(struct onnx_import *im)
 
         if (unit)
             tdl_builder_evaluate(im->builder, unit);
-        if (!unit || !(unit = spread(im, unit, 1, 0)) || !(bias = dequantize(im, bias, unit, NULL)))
+        if (!unit || !(unit = onnx_spread(im, unit, 1, 0)) ||
+            !(bias = onnx_dequantize(im, bias, unit, NULL)))
             return false;
     }
     for (uint32_t i = 4; i < 6; i++)
-        if (!(in[i] = spread(im, in[i], tdl_kit_rank(in[3]), 0)))
+        if (!(in[i] = onnx_spread(im, in[i], tdl_kit_rank(in[3]), 0)))
             return false;
-    in[0] = dequantize(im, in[0], in[1], in[2]);
-    in[3] = in[0] ? dequantize(im, in[3], in[4], in[5]) : NULL;
+    in[0] = onnx_dequantize(im, in[0], in[1], in[2]);
+    if (onnx_int(im, "channels_last", 0))
+        in[0] = onnx_channels_first(im, in[0]);
+    in[3] = in[0] ? onnx_dequantize(im, in[3], in[4], in[5]) : NULL;
     return in[3] && onnx_convolve(im, in[0], in[3], bias, as_quantized);
 }
 
@@ -320,13 +330,13 @@ static bool add_qlinear_matmul(struct onnx_import *im)
     for (uint32_t i = 1; i < 6; i += i == 2 ? 2 : 1) {
         const struct tdl_operand *of = in[i < 3 ? 0 : 3];
 
-        if (!(in[i] = spread(im, in[i], tdl_kit_rank(of), tdl_kit_rank(of) - (i < 3 ? 2 : 1))))
+        if (!(in[i] = onnx_spread(im, in[i], tdl_kit_rank(of), tdl_kit_rank(of) - (i < 3 ? 2 : 1))))
             return false;
     }
-    struct tdl_operand *a = dequantize(im, in[0], in[1], in[2]);
-    struct tdl_operand *b = dequantize(im, in[3], in[4], in[5]);
-    return onnx_give(im, quantize(im, tdl_builder_matmul(im->builder, a, b), in[6], in[7],
-                                  tdl_kit_desc(in[7])->dtype));
+    struct tdl_operand *a = onnx_dequantize(im, in[0], in[1], in[2]);
+    struct tdl_operand *b = onnx_dequantize(im, in[3], in[4], in[5]);
+    return onnx_give(im, onnx_quantize(im, tdl_builder_matmul(im->builder, a, b), in[6], in[7],
+                                       tdl_kit_desc(in[7])->dtype));
 }
 
 const struct onnx_row onnx_rows_quantize[] = {

@@ -82,7 +82,7 @@ static struct tdl_pool2d_params plane_of(struct onnx_import *im, const struct bo
     };
 }
 
-bool onnx_add_volume_pool(struct onnx_import *im, O x, bool max)
+bool onnx_add_volume_pool(struct onnx_import *im, O x, bool max, onnx_then *then)
 {
     const pool_fn pool = max ? tdl_builder_max_pool2d : tdl_builder_average_pool2d;
     const enum tdl_dtype dtype = tdl_kit_desc(x)->dtype;
@@ -111,7 +111,8 @@ bool onnx_add_volume_pool(struct onnx_import *im, O x, bool max)
     s[2] = tdl_kit_shape(x)[2];
     if (narrow)
         x = tdl_builder_cast(im->builder, x, dtype);
-    return onnx_give(im, onnx_reshape(im, x, 5, s));
+    x = onnx_reshape(im, x, 5, s);
+    return x && onnx_give(im, then ? then(im, x) : x);
 }
 
 /* ------------------------------------------------------------------- convolutions */
@@ -141,7 +142,7 @@ static O pictures_under(struct onnx_import *im, const struct box *w, O x, uint32
     return as_pictures(im, tdl_builder_slice(im->builder, x, &p), s[0] * depth, s[2], s[3], s[4]);
 }
 
-bool onnx_add_volume_conv(struct onnx_import *im, O x)
+bool onnx_add_volume_conv(struct onnx_import *im, O x, onnx_then *then)
 {
     O filter = onnx_operand(im, 1), bias, sum = NULL;
     struct tdl_builder *b = im->builder;
@@ -183,5 +184,6 @@ bool onnx_add_volume_conv(struct onnx_import *im, O x)
     }
     const uint32_t *s = tdl_kit_shape(sum);
     sum = onnx_reshape(im, sum, 5, (const uint32_t[]){n, depth, s[1], s[2], s[3]});
-    return onnx_give(im, tdl_builder_transpose(b, sum, (const uint32_t[]){0, 2, 1, 3, 4}));
+    sum = tdl_builder_transpose(b, sum, (const uint32_t[]){0, 2, 1, 3, 4});
+    return sum && onnx_give(im, then ? then(im, sum) : sum);
 }

@@ -59,6 +59,9 @@ static const struct {
 static const char optimised[] =
     "it is of ONNX Runtime's optimizer, or its quantizer: give the file as it was before, or write "
     "it with ORT_ENABLE_BASIC and QuantFormat.QDQ";
+static const char for_one_processor[] =
+    "ONNX Runtime's optimizer wrote the file for one processor: give the file as it was before, or "
+    "write it with ORT_ENABLE_EXTENDED";
 static const char untranslated[] =
     "PyTorch's exporter did not translate it: export the model with dynamo=True, or without "
     "operator_export_type";
@@ -71,8 +74,9 @@ static const struct {
      "it is of onnxruntime-extensions, which put it round the model: give the file without"},
     {"ai.onnx.contrib",
      "it is of onnxruntime-extensions, which put it round the model: give the file without"},
+    {"com.microsoft.nchwc", for_one_processor},
     {"com.microsoft", optimised},
-    {"com.ms.internal", optimised},
+    {"com.ms.internal", for_one_processor},
     {"aten", untranslated},
     {"org.pytorch", untranslated},
     {"pkg.onnxscript", untranslated},
@@ -107,6 +111,9 @@ bool onnx_refuse_domain(struct onnx_import *im, const struct onnx_node *n)
     for (size_t i = sizeof(domains) / sizeof(domains[0]); i-- > 0;)
         if (!strncmp(domain, domains[i].domain, strlen(domains[i].domain)))
             reason = domains[i].reason;
+    if (tdl_pb_is(&n->domain, "com.microsoft"))
+        return tdl_kit_refuse(&im->kit, "the operator of '%s' is not supported; %s", domain,
+                              reason);
     return tdl_kit_refuse(&im->kit, "operators of the domain '%s' are not supported; %s", domain,
                           reason);
 }
