@@ -281,7 +281,7 @@ static const struct row rows[] = {
     {"negative version", negative_version, NULL, TDL_ERROR_UNSUPPORTED, "has version -1"},
     {"code index", code_index_past_end, NULL, DAMAGED "an index is larger than its list"},
     {"other options", wrong_options, NULL, TDL_ERROR_INVALID_MODEL,
-     "operator 2 CONV_2D: the model file is damaged: options of kind 5 instead of 1"},
+     "operator 2 CONV_2D 'conv': the model file is damaged: options of kind 5 instead of 1"},
     {"no options", no_options, NULL, TDL_ERROR_INVALID_MODEL, "stride 0x0"},
     {"zero stride", zero_stride, NULL, TDL_ERROR_INVALID_MODEL, "stride 1x0"},
     {"negative stride", negative_stride, NULL, TDL_ERROR_INVALID_MODEL, "stride -2x1"},

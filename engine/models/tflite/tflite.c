@@ -75,6 +75,36 @@ static bool fail_custom(struct tflite_import *im, const struct tflite_op *op, co
                           custom, reason);
 }
 
+/* The name of its first output, where the file has one: damage is found by who reads that. */
+static const char *output_name(struct tflite_import *im, const struct tdl_fb_table *table)
+{
+    const struct tdl_fb_vector outputs =
+        tdl_fb_vector_of(&im->fb, table, TFLITE_OPERATOR_OUTPUTS, 4);
+    const int32_t first = outputs.count ? tdl_fb_vector_i32(&im->fb, &outputs, 0) : -1;
+    struct tdl_fb_table output;
+
+    if (first < 0 || (uint32_t)first >= im->tensors.count)
+        return NULL;
+    output = tdl_fb_vector_table(&im->fb, &im->tensors, (uint32_t)first);
+    return tdl_fb_string(&im->fb, &output, TFLITE_TENSOR_NAME);
+}
+
+/* The operator with its output's name, by which it is found in a viewer. */
+static void set_label(struct tflite_import *im, const struct tdl_fb_table *table,
+                      const struct tflite_op *op)
+{
+    const char *name = output_name(im, table);
+    char label[160];
+    int length;
+
+    length = snprintf(label, sizeof(label), "operator %u %s", op->index, op->row->name);
+    if (name && *name)
+        length += snprintf(label + length, sizeof(label) - (size_t)length, " '%.60s'", name);
+    if (im->depth)
+        snprintf(label + length, sizeof(label) - (size_t)length, " of graph %u", im->graph);
+    tdl_builder_set_label(im->builder, label);
+}
+
 /* Finds the row for an operator's code and checks the version. Sets the label
  * under which all later errors of this operator appear; until then errors name
  * it themselves. */
@@ -88,7 +118,6 @@ static bool resolve_code(struct tflite_import *im, const struct tdl_fb_table *ta
     const char *custom = tdl_fb_string(&im->fb, &entry, TFLITE_OPCODE_CUSTOM_CODE);
     const int32_t version = tdl_fb_i32(&im->fb, &entry, TFLITE_OPCODE_VERSION, 1);
     const int32_t code = old_code > new_code ? old_code : new_code;
-    char label[96];
 
     tdl_builder_set_label(im->builder, NULL);
     if (!tflite_check(im))
@@ -104,8 +133,7 @@ static bool resolve_code(struct tflite_import *im, const struct tdl_fb_table *ta
             "operator %u %s has version %d; libtdl knows versions 1 to %d: convert "
             "the model with an older TensorFlow",
             op->index, op->row->name, version, op->row->newest);
-    snprintf(label, sizeof(label), "operator %u %s", op->index, op->row->name);
-    tdl_builder_set_label(im->builder, label);
+    set_label(im, table, op);
     return true;
 }
 
@@ -142,23 +170,6 @@ static bool read_options(struct tflite_import *im, const struct tdl_fb_table *ta
     return tflite_check(im);
 }
 
-/* The operator with its output's name, by which it is found in a viewer. */
-static void set_label(struct tflite_import *im, const struct tflite_op *op)
-{
-    const struct tdl_fb_table output =
-        tdl_fb_vector_table(&im->fb, &im->tensors, (uint32_t)op->outputs[0]);
-    const char *name = tdl_fb_string(&im->fb, &output, TFLITE_TENSOR_NAME);
-    char label[160];
-    int length;
-
-    length = snprintf(label, sizeof(label), "operator %u %s", op->index, op->row->name);
-    if (name && *name)
-        length += snprintf(label + length, sizeof(label) - (size_t)length, " '%.60s'", name);
-    if (im->depth)
-        snprintf(label + length, sizeof(label) - (size_t)length, " of graph %u", im->graph);
-    tdl_builder_set_label(im->builder, label);
-}
-
 static bool import_operator(struct tflite_import *im, uint32_t index)
 {
     const struct tdl_fb_table table = tdl_fb_vector_table(&im->fb, &im->operators, index);
@@ -176,7 +187,6 @@ static bool import_operator(struct tflite_import *im, uint32_t index)
         return tdl_kit_damaged(
             &im->kit, most == 1 ? "%u outputs instead of one" : "%u outputs instead of 1 to %u",
             op.output_count, most);
-    set_label(im, &op);
     return op.row->add(im, &op) && tdl_builder_status(im->builder) == TDL_OK;
 }
 
