@@ -155,14 +155,14 @@ static void print_operators(const struct tdl_ir *ir)
 
     print_bindings("input", ir->inputs, ir->input_count);
     print_bindings("output", ir->outputs, ir->output_count);
-    printf("\n%-36s %-26s %-26s %12s\n", "operator", "input", "output", "MACs");
+    printf("\n%-52s %-26s %-26s %12s\n", "operator", "input", "output", "MACs");
     for (uint32_t i = 0; i < ir->node_count; i++) {
         const struct tdl_node *node = ir->nodes[i];
         const uint64_t node_macs = tdl_node_macs(node);
 
         if (node->inputs[0]->kind == TDL_OPERAND_CONSTANT)
             continue; /* casts of weights */
-        printf("%-36s %-26s %-26s %12llu\n", node->label,
+        printf("%-52s %-26s %-26s %12llu\n", node->label,
                tool_shape(&node->inputs[0]->desc, in, sizeof(in)),
                tool_shape(&node->output->desc, out, sizeof(out)), (unsigned long long)node_macs);
         macs += node_macs;
