@@ -144,14 +144,36 @@ static const struct {
      "outputs 2000000000"},
     {INPUT "PReLU p 1 1 data out 0=2\n", TDL_ERROR_INVALID_MODEL, "2 numbers for 1 channels"},
     {INPUT "BinaryOp b 1 1 data out 0=0\n", TDL_ERROR_INVALID_MODEL, "nothing to compute with"},
-    {INPUT "BinaryOp b 1 1 data out 0=10 1=1\n", TDL_ERROR_UNSUPPORTED, "the kind 10"},
-    {INPUT "UnaryOp u 1 1 data out 0=12\n", TDL_ERROR_UNSUPPORTED, "the kind 12"},
+    {INPUT "BinaryOp b 1 1 data out 0=19 1=1\n", TDL_ERROR_UNSUPPORTED, "the kind 19"},
+    {INPUT "UnaryOp u 1 1 data out 0=28\n", TDL_ERROR_UNSUPPORTED, "the kind 28"},
     {INPUT "Interp i 1 1 data out 0=3 1=3 2=3 6=1\n", TDL_ERROR_UNSUPPORTED,
      "kind 3 between corners"},
     {START "3 3\nInput in 0 1 data 0=2 1=2 2=1\nInterp i 1 1 data m 0=3 3=5 4=60000\n"
            "Interp j 1 1 m out 0=3 3=5 4=40001\n",
      TDL_ERROR_UNSUPPORTED, "layer 2 Interp 'j': bicubic from 60000 to 40001 px"},
     {INPUT "Interp i 1 1 data out 0=1 1=1e9 2=3\n", TDL_ERROR_INVALID_MODEL, "size -1"},
+    {INPUT "Slice s 1 2 data a b -23300=2,1,3 1=2\n", TDL_ERROR_INVALID_MODEL,
+     "layer 1 Slice 's': part 1 has 3 elements, from 1 on, of 2"},
+    {INPUT "Tile t 1 1 data out -23302=5,1,1,1,1,2\n", TDL_ERROR_INVALID_MODEL,
+     "a blob of 5 dimensions"},
+    {INPUT "ExpandDims e 1 1 data out -23303=1,4\n", TDL_ERROR_INVALID_MODEL, "axis 4"},
+    {INPUT "ExpandDims e 1 1 data out -23303=2,0,1\n", TDL_ERROR_INVALID_MODEL,
+     "a blob of 5 dimensions"},
+    {INPUT "Reduction r 1 1 data out 0=11\n", TDL_ERROR_INVALID_MODEL,
+     "kind 11 is none of 0 to 10"},
+    {INPUT "Reduction r 1 1 data out 0=0 1=0 -23303=1,1\n", TDL_ERROR_UNSUPPORTED,
+     "axes that count a batch"},
+    {INPUT "ShuffleChannel s 1 1 data out 0=2\n", TDL_ERROR_INVALID_MODEL,
+     "1 channels in 2 groups"},
+    {INPUT "LayerNorm n 1 1 data out 0=3\n", TDL_ERROR_INVALID_MODEL, "3 numbers for 4 elements"},
+    {INPUT "Gemm g 1 1 data out 5=1 8=2 9=2\n", TDL_ERROR_UNSUPPORTED, "a product of 3 dimensions"},
+    {INPUT "Gemm g 1 1 data out 18=1\n", TDL_ERROR_UNSUPPORTED, "quantized products of matrices"},
+    {INPUT "MultiHeadAttention m 1 1 data out 0=4 1=3 2=16\n", TDL_ERROR_INVALID_MODEL,
+     "16 weights for an embedding of 4 in 3 heads"},
+    {INPUT "MultiHeadAttention m 1 1 data out 0=4 1=2 2=16 7=1\n", TDL_ERROR_UNSUPPORTED,
+     "attention with a cache"},
+    {INPUT "Embed e 1 1 data out 0=2 1=2 3=5\n", TDL_ERROR_INVALID_MODEL,
+     "5 weights for 2 rows of 2"},
     {INPUT "Crop c 1 1 data out 0=2 3=1\n", TDL_ERROR_INVALID_MODEL,
      "layer 1 Crop 'c': 0 elements from 2 on, of 2"},
     {INPUT "Crop c 1 1 data out -23309=1,1 -23310=1,1e9 -23311=1,9\n", TDL_ERROR_INVALID_MODEL,
@@ -180,8 +202,8 @@ static void test_errors(void)
     char error[600];
 
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-        const enum tdl_result r = load(errors[i].text, strlen(errors[i].text), weights,
-                                       sizeof(weights), NULL, error);
+        const enum tdl_result r =
+            load(errors[i].text, strlen(errors[i].text), weights, sizeof(weights), NULL, error);
 
         /* Shapes are the builder's business. */
         if ((r != errors[i].result && r != TDL_ERROR_INVALID_ARGUMENT) ||
@@ -235,8 +257,7 @@ static void test_files(void)
     tdl_builder_destroy(&b);
     ncnn_write_files(path, text, strlen(text), NULL, 0);
     unlink(bin);
-    if (tdl_builder_create(NULL, &b) != TDL_OK ||
-        tdl_model_load(b, param, NULL) != TDL_ERROR_IO ||
+    if (tdl_builder_create(NULL, &b) != TDL_OK || tdl_model_load(b, param, NULL) != TDL_ERROR_IO ||
         !strstr(tdl_builder_error(b), "it.bin': No such file"))
         FAIL("without weights: \"%s\"", tdl_builder_error(b));
     tdl_builder_destroy(&b);

@@ -45,3 +45,70 @@ struct tdl_operand *tdl_kit_atan2(struct tdl_kit *kit, struct tdl_operand *y, st
     return tdl_builder_where(b, tdl_builder_logical_and(b, on_axis, tdl_builder_equal(b, y, zero)),
                              zero, angle);
 }
+
+/* asin x = atan(x / √(1 − x²)), and acos what is left of π/2. */
+struct tdl_operand *tdl_kit_asin(struct tdl_kit *kit, struct tdl_operand *x)
+{
+    struct tdl_builder *b = kit->builder;
+    struct tdl_operand *rest =
+        tdl_builder_mul(b, tdl_builder_linear(b, x, 1, 1), tdl_builder_linear(b, x, -1, 1));
+
+    x = tdl_builder_div(b, x, tdl_builder_sqrt(b, rest));
+    return x ? tdl_kit_atan(b, x, tdl_kit_like(kit, x, 1)) : NULL;
+}
+
+struct tdl_operand *tdl_kit_acos(struct tdl_kit *kit, struct tdl_operand *x)
+{
+    return tdl_builder_linear(kit->builder, tdl_kit_asin(kit, x), -1, 1.57079633f);
+}
+
+struct tdl_operand *tdl_kit_trunc(struct tdl_kit *kit, struct tdl_operand *x)
+{
+    struct tdl_builder *b = kit->builder;
+
+    return tdl_builder_mul(b, tdl_builder_sign(b, x), tdl_builder_floor(b, tdl_builder_abs(b, x)));
+}
+
+/* (eˣ ± e⁻ˣ) / 2. */
+struct tdl_operand *tdl_kit_sinh(struct tdl_builder *b, struct tdl_operand *x)
+{
+    struct tdl_operand *up = tdl_builder_exp(b, x);
+
+    x = tdl_builder_sub(b, up, tdl_builder_exp(b, tdl_builder_neg(b, x)));
+    return tdl_builder_linear(b, x, 0.5f, 0);
+}
+
+struct tdl_operand *tdl_kit_cosh(struct tdl_builder *b, struct tdl_operand *x)
+{
+    struct tdl_operand *up = tdl_builder_exp(b, x);
+
+    x = tdl_builder_add(b, up, tdl_builder_exp(b, tdl_builder_neg(b, x)));
+    return tdl_builder_linear(b, x, 0.5f, 0);
+}
+
+/* ln(x + √(x² ± 1)), ln((1 + x) / (1 − x)) / 2. */
+static struct tdl_operand *log_of_root(struct tdl_builder *b, struct tdl_operand *x, float one)
+{
+    struct tdl_operand *root =
+        tdl_builder_sqrt(b, tdl_builder_linear(b, tdl_builder_mul(b, x, x), 1, one));
+
+    return tdl_builder_log(b, tdl_builder_add(b, x, root));
+}
+
+struct tdl_operand *tdl_kit_asinh(struct tdl_builder *b, struct tdl_operand *x)
+{
+    return log_of_root(b, x, 1);
+}
+
+struct tdl_operand *tdl_kit_acosh(struct tdl_builder *b, struct tdl_operand *x)
+{
+    return log_of_root(b, x, -1);
+}
+
+struct tdl_operand *tdl_kit_atanh(struct tdl_builder *b, struct tdl_operand *x)
+{
+    struct tdl_operand *ratio =
+        tdl_builder_div(b, tdl_builder_linear(b, x, 1, 1), tdl_builder_linear(b, x, -1, 1));
+
+    return tdl_builder_linear(b, tdl_builder_log(b, ratio), 0.5f, 0);
+}

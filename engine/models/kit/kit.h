@@ -230,6 +230,13 @@ struct tdl_operand *tdl_kit_atan(struct tdl_builder *builder, struct tdl_operand
 struct tdl_operand *tdl_kit_atan2(struct tdl_kit *kit, struct tdl_operand *y,
                                   struct tdl_operand *x);
 
+/* The arc sine and cosine by it, and x without its fraction; x is of float32. */
+struct tdl_operand *tdl_kit_asin(struct tdl_kit *kit, struct tdl_operand *x);
+struct tdl_operand *tdl_kit_acos(struct tdl_kit *kit, struct tdl_operand *x);
+struct tdl_operand *tdl_kit_trunc(struct tdl_kit *kit, struct tdl_operand *x);
+/* Hyperbolic functions, and their inverses. */
+tdl_kit_one tdl_kit_sinh, tdl_kit_cosh, tdl_kit_asinh, tdl_kit_acosh, tdl_kit_atanh;
+
 /* ----------------------------------------------------- what is left open */
 
 /* An input as the file describes it. */

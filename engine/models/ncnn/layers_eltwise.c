@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ncnn's layers of one element each, and softmax. */
+/* ncnn's layers of two elements, or of one and numbers of the file. */
 #include "ncnn.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,144 +14,6 @@ static struct tdl_operand *scalar(struct ncnn_import *im, const struct tdl_opera
     if (memory)
         *memory = value;
     return ncnn_per_channel(im, x, memory, 1);
-}
-
-/* ------------------------------------------------------------- activations */
-
-static struct tdl_operand *clip(struct ncnn_import *im, struct tdl_operand *x, float least,
-                                float most)
-{
-    return least > most ? tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "a clip from %g to %g",
-                                       (double)least, (double)most)
-                        : tdl_builder_clamp(im->builder, x, least > -FLT_MAX ? &least : NULL,
-                                            most < FLT_MAX ? &most : NULL);
-}
-
-/* x · (alpha · x + beta within 0 … 1) */
-static struct tdl_operand *hard_swish(struct ncnn_import *im, struct tdl_operand *x, float alpha,
-                                      float beta)
-{
-    struct tdl_operand *gate;
-
-    if (fabsf(alpha - 1 / 6.0f) < 1e-6f && beta == 0.5f)
-        return tdl_builder_hard_swish(im->builder, x);
-    gate = tdl_builder_hard_sigmoid(im->builder, x, alpha, beta);
-    return gate ? tdl_builder_mul(im->builder, x, gate) : NULL;
-}
-
-/* x · tanh(ln(1 + eˣ)): Misra, arXiv:1908.08681. */
-static struct tdl_operand *mish(struct tdl_builder *b, struct tdl_operand *x)
-{
-    struct tdl_operand *t = tdl_builder_softplus(b, x);
-
-    t = t ? tdl_builder_tanh(b, t) : NULL;
-    return t ? tdl_builder_mul(b, x, t) : NULL;
-}
-
-static struct tdl_operand *swish(struct tdl_builder *b, struct tdl_operand *x)
-{
-    struct tdl_operand *t = tdl_builder_sigmoid(b, x);
-
-    return t ? tdl_builder_mul(b, x, t) : NULL;
-}
-
-struct tdl_operand *ncnn_activate(struct ncnn_import *im, const struct ncnn_layer *l,
-                                  struct tdl_operand *x)
-{
-    if (!x)
-        return NULL;
-    switch (ncnn_int(l, 9, 0)) {
-    case 0:
-        return x;
-    case 1:
-        return tdl_builder_relu(im->builder, x);
-    case 2:
-        return tdl_builder_leaky_relu(im->builder, x, ncnn_value(l, 10, 0, 0));
-    case 3:
-        return clip(im, x, ncnn_value(l, 10, 0, -FLT_MAX), ncnn_value(l, 10, 1, FLT_MAX));
-    case 4:
-        return tdl_builder_sigmoid(im->builder, x);
-    case 5:
-        return mish(im->builder, x);
-    case 6:
-        return hard_swish(im, x, ncnn_value(l, 10, 0, 0.2f), ncnn_value(l, 10, 1, 0.5f));
-    default:
-        return tdl_kit_lacks_none(&im->kit,
-                                  "the fused activation %d is not supported; libtdl has 0 to 6",
-                                  ncnn_int(l, 9, 0));
-    }
-}
-
-static struct tdl_operand *add_clip(struct ncnn_import *im, const struct ncnn_layer *l)
-{
-    struct tdl_operand *x = ncnn_bottom(im, l, 0);
-
-    return x ? clip(im, x, ncnn_float(l, 0, -FLT_MAX), ncnn_float(l, 1, FLT_MAX)) : NULL;
-}
-
-static struct tdl_operand *add_relu(struct ncnn_import *im, const struct ncnn_layer *l)
-{
-    struct tdl_operand *x = ncnn_bottom(im, l, 0);
-    const float slope = ncnn_float(l, 0, 0);
-
-    return !x           ? NULL
-           : slope == 0 ? tdl_builder_relu(im->builder, x)
-                        : tdl_builder_leaky_relu(im->builder, x, slope);
-}
-
-static struct tdl_operand *add_prelu(struct ncnn_import *im, const struct ncnn_layer *l)
-{
-    struct tdl_operand *x = ncnn_bottom(im, l, 0), *slope;
-    const int32_t count = ncnn_int(l, 0, 0);
-
-    if (!x || !ncnn_in_range(im, "slopes", count, 1))
-        return NULL;
-    slope = ncnn_channel_weights(im, x, (uint32_t)count);
-    return slope ? tdl_builder_prelu(im->builder, x, slope) : NULL;
-}
-
-static struct tdl_operand *add_elu(struct ncnn_import *im, const struct ncnn_layer *l)
-{
-    struct tdl_operand *x = ncnn_bottom(im, l, 0);
-
-    return x ? tdl_builder_elu(im->builder, x, ncnn_float(l, 0, 0.1f)) : NULL;
-}
-
-/* HardSigmoid and HardSwish. */
-static struct tdl_operand *add_hard_sigmoid(struct ncnn_import *im, const struct ncnn_layer *l)
-{
-    struct tdl_operand *x = ncnn_bottom(im, l, 0);
-    const float alpha = ncnn_float(l, 0, 0.2f), beta = ncnn_float(l, 1, 0.5f);
-
-    if (!x)
-        return NULL;
-    return strcmp(l->type, "HardSwish") ? tdl_builder_hard_sigmoid(im->builder, x, alpha, beta)
-                                        : hard_swish(im, x, alpha, beta);
-}
-
-static struct tdl_operand *add_function(struct ncnn_import *im, const struct ncnn_layer *l)
-{
-    struct tdl_operand *x = ncnn_bottom(im, l, 0);
-
-    return x ? im->row->one(im->builder, x) : NULL;
-}
-
-static struct tdl_operand *add_dropout(struct ncnn_import *im, const struct ncnn_layer *l)
-{
-    struct tdl_operand *x = ncnn_bottom(im, l, 0);
-    const float scale = ncnn_float(l, 0, 1);
-
-    return x && scale != 1 ? tdl_builder_linear(im->builder, x, scale, 0) : x;
-}
-
-static struct tdl_operand *add_softmax(struct ncnn_import *im, const struct ncnn_layer *l)
-{
-    struct tdl_operand *x = ncnn_bottom(im, l, 0);
-    uint32_t axis;
-
-    return x && ncnn_axis(im, x, ncnn_int(l, 0, 0), &axis)
-               ? tdl_builder_softmax(im->builder, x, axis)
-               : NULL;
 }
 
 /* ------------------------------------------------------------------ numbers */
@@ -227,23 +88,85 @@ static struct tdl_operand *add_scale(struct ncnn_import *im, const struct ncnn_l
     return factor ? tdl_builder_add(im->builder, x, factor) : NULL;
 }
 
-/* Kind of a BinaryOp; those from 7 on have their operands exchanged. */
+/* a − b · (a / b without its fraction): the sign is a's. */
+static struct tdl_operand *truncated_rest(struct tdl_kit *kit, struct tdl_operand *a,
+                                          struct tdl_operand *b)
+{
+    struct tdl_operand *times = tdl_kit_trunc(kit, tdl_builder_div(kit->builder, a, b));
+
+    return tdl_builder_sub(kit->builder, a, tdl_builder_mul(kit->builder, b, times));
+}
+
+static struct tdl_operand *floored_quotient(struct tdl_kit *kit, struct tdl_operand *a,
+                                            struct tdl_operand *b)
+{
+    return tdl_builder_floor(kit->builder, tdl_builder_div(kit->builder, a, b));
+}
+
+/* Likewise to the nearest whole number, as IEEE 754's remainder. */
+static struct tdl_operand *rounded_rest(struct tdl_kit *kit, struct tdl_operand *a,
+                                        struct tdl_operand *b)
+{
+    struct tdl_operand *times =
+        tdl_builder_round_even(kit->builder, tdl_builder_div(kit->builder, a, b));
+
+    return tdl_builder_sub(kit->builder, a, tdl_builder_mul(kit->builder, b, times));
+}
+
+/* ln(eᵃ + eᵇ), without overflow on the way. */
+static struct tdl_operand *log_add_exp(struct tdl_kit *kit, struct tdl_operand *a,
+                                       struct tdl_operand *b)
+{
+    struct tdl_builder *build = kit->builder;
+    struct tdl_operand *apart = tdl_builder_abs(build, tdl_builder_sub(build, a, b));
+
+    return tdl_builder_add(build, tdl_builder_max(build, a, b),
+                           tdl_builder_softplus(build, tdl_builder_neg(build, apart)));
+}
+
+/* BinaryOp by the numbers of its kinds; some have their operands exchanged. */
+static const struct {
+    tdl_kit_two *two;
+    struct tdl_operand *(*own)(struct tdl_kit *kit, struct tdl_operand *a, struct tdl_operand *b);
+    bool exchanged;
+} binaries[] = {
+    {.two = tdl_builder_add},
+    {.two = tdl_builder_sub},
+    {.two = tdl_builder_mul},
+    {.two = tdl_builder_div},
+    {.two = tdl_builder_max},
+    {.two = tdl_builder_min},
+    {.two = tdl_builder_pow},
+    {.two = tdl_builder_sub, .exchanged = true},
+    {.two = tdl_builder_div, .exchanged = true},
+    {.two = tdl_builder_pow, .exchanged = true},
+    {.own = tdl_kit_atan2},
+    {.own = tdl_kit_atan2, .exchanged = true},
+    {.own = truncated_rest},
+    {.own = truncated_rest, .exchanged = true},
+    {.own = log_add_exp},
+    {.own = floored_quotient},
+    {.own = floored_quotient, .exchanged = true},
+    {.own = rounded_rest},
+    {.own = rounded_rest, .exchanged = true},
+};
+
 static struct tdl_operand *binary(struct ncnn_import *im, int32_t type, struct tdl_operand *a,
                                   struct tdl_operand *b)
 {
-    static struct tdl_operand *(*const functions[])(struct tdl_builder *, struct tdl_operand *,
-                                                    struct tdl_operand *) = {
-        tdl_builder_add, tdl_builder_sub, tdl_builder_mul, tdl_builder_div, tdl_builder_max,
-        tdl_builder_min, tdl_builder_pow, tdl_builder_sub, tdl_builder_div, tdl_builder_pow};
+    const int32_t count = sizeof(binaries) / sizeof(binaries[0]);
 
-    if (type < 0 || type > 9)
-        return tdl_kit_lacks_none(&im->kit, "the kind %d is not supported; libtdl has 0 to 9",
-                                  type);
+    if (type < 0 || type >= count)
+        return tdl_kit_lacks_none(&im->kit, "the kind %d is not supported; libtdl has 0 to %d",
+                                  type, count - 1);
     a = align(im, a, b);
     b = a ? align(im, b, a) : NULL;
     if (!b)
         return NULL;
-    return type >= 7 ? functions[type](im->builder, b, a) : functions[type](im->builder, a, b);
+    struct tdl_operand *first = binaries[type].exchanged ? b : a;
+    struct tdl_operand *second = binaries[type].exchanged ? a : b;
+    return binaries[type].two ? binaries[type].two(im->builder, first, second)
+                              : binaries[type].own(&im->kit, first, second);
 }
 
 static struct tdl_operand *add_binary(struct ncnn_import *im, const struct ncnn_layer *l)
@@ -284,73 +207,19 @@ static struct tdl_operand *add_eltwise(struct ncnn_import *im, const struct ncnn
     return sum;
 }
 
-static struct tdl_operand *square(struct tdl_builder *b, struct tdl_operand *x)
+static struct tdl_operand *add_bias(struct ncnn_import *im, const struct ncnn_layer *l)
 {
-    return tdl_builder_mul(b, x, x);
-}
+    const int32_t size = ncnn_int(l, 0, 0);
+    struct tdl_operand *x = ncnn_picture(im, l, 0), *term;
 
-static struct tdl_operand *reciprocal_sqrt(struct tdl_builder *b, struct tdl_operand *x)
-{
-    x = tdl_builder_sqrt(b, x);
-    return x ? tdl_builder_reciprocal(b, x) : NULL;
-}
-
-static struct tdl_operand *log10_of(struct tdl_builder *b, struct tdl_operand *x)
-{
-    x = tdl_builder_log(b, x);
-    return x ? tdl_builder_linear(b, x, 0.4342944819f, 0) : NULL;
-}
-
-static struct tdl_operand *add_unary(struct ncnn_import *im, const struct ncnn_layer *l)
-{
-    static struct tdl_operand *(*const functions[])(struct tdl_builder *, struct tdl_operand *) = {
-        tdl_builder_abs,
-        tdl_builder_neg,
-        tdl_builder_floor,
-        tdl_builder_ceil,
-        square,
-        tdl_builder_sqrt,
-        reciprocal_sqrt,
-        tdl_builder_exp,
-        tdl_builder_log,
-        tdl_builder_sin,
-        tdl_builder_cos,
-        tdl_builder_tan,
-        NULL,
-        NULL,
-        NULL,
-        tdl_builder_reciprocal,
-        tdl_builder_tanh,
-        log10_of,
-        tdl_builder_round_even};
-    const int32_t type = ncnn_int(l, 0, 0), count = sizeof(functions) / sizeof(functions[0]);
-    struct tdl_operand *x = ncnn_bottom(im, l, 0);
-
-    if (type < 0 || type >= count || !functions[type])
-        return tdl_kit_lacks_none(
-            &im->kit, "the kind %d is not supported; libtdl has 0 to 11 and 15 to 18", type);
-    return x ? functions[type](im->builder, x) : NULL;
+    if (!x || !ncnn_in_range(im, "terms", size, 1) ||
+        !(term = ncnn_channel_weights(im, x, (uint32_t)size)))
+        return NULL;
+    return tdl_builder_add(im->builder, x, term);
 }
 
 const struct ncnn_row ncnn_rows_eltwise[] = {
-    {"BatchNorm", 1, 1, add_batch_norm},
-    {"BinaryOp", 1, 2, add_binary},
-    {"Clip", 1, 1, add_clip},
-    {"Dropout", 1, 1, add_dropout},
-    {"ELU", 1, 1, add_elu},
-    {"Eltwise", 1, NCNN_MAX_ARGS, add_eltwise},
-    {"GELU", 1, 1, add_function, .one = tdl_builder_gelu},
-    {"HardSigmoid", 1, 1, add_hard_sigmoid},
-    {"HardSwish", 1, 1, add_hard_sigmoid},
-    {"Mish", 1, 1, add_function, .one = mish},
-    {"PReLU", 1, 1, add_prelu},
-    {"ReLU", 1, 1, add_relu},
-    {"Scale", 1, 2, add_scale},
-    {"Sigmoid", 1, 1, add_function, .one = tdl_builder_sigmoid},
-    {"Softmax", 1, 1, add_softmax},
-    {"Softplus", 1, 1, add_function, .one = tdl_builder_softplus},
-    {"Swish", 1, 1, add_function, .one = swish},
-    {"TanH", 1, 1, add_function, .one = tdl_builder_tanh},
-    {"UnaryOp", 1, 1, add_unary},
-    {0},
+    {"BatchNorm", 1, 1, add_batch_norm}, {"Bias", 1, 1, add_bias},
+    {"BinaryOp", 1, 2, add_binary},      {"Eltwise", 1, NCNN_MAX_ARGS, add_eltwise},
+    {"Scale", 1, 2, add_scale},          {0},
 };

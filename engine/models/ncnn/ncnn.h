@@ -127,12 +127,13 @@ struct tdl_operand *ncnn_reshape(struct ncnn_import *im, struct tdl_operand *x, 
 bool ncnn_in_range(struct ncnn_import *im, const char *what, int64_t value, int64_t least);
 /* An axis of a blob, outermost first, as one of its operand. */
 bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis, uint32_t *out);
-/* layers_eltwise.c: what layers have fused behind them: parameters 9 and 10. */
+/* layers_functions.c: what layers have fused behind them: parameters 9 and 10. */
 struct tdl_operand *ncnn_activate(struct ncnn_import *im, const struct ncnn_layer *l,
                                   struct tdl_operand *x);
 
 /* Tables of rows, each ends with an empty one. */
-extern const struct ncnn_row ncnn_rows_conv[], ncnn_rows_eltwise[], ncnn_rows_image[],
-    ncnn_rows_matrix[], ncnn_rows_move[], ncnn_rows_norm[], ncnn_rows_reduce[], ncnn_rows_shape[];
+extern const struct ncnn_row ncnn_rows_conv[], ncnn_rows_eltwise[], ncnn_rows_functions[],
+    ncnn_rows_image[], ncnn_rows_matrix[], ncnn_rows_move[], ncnn_rows_norm[], ncnn_rows_reduce[],
+    ncnn_rows_shape[];
 
 #endif

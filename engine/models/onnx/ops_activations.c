@@ -110,56 +110,24 @@ static bool add_shrink(struct onnx_import *im)
                                            tdl_builder_add(b, x, shift), inner));
 }
 
-/* (eˣ ± e⁻ˣ) / 2. */
 static bool add_hyperbolic(struct onnx_import *im)
 {
-    struct tdl_builder *b = im->builder;
     struct tdl_operand *x = onnx_operand(im, 0);
 
-    if (!x)
-        return false;
-    struct tdl_operand *up = tdl_builder_exp(b, x);
-    struct tdl_operand *down = tdl_builder_exp(b, tdl_builder_neg(b, x));
-    struct tdl_operand *sum = !strcmp(im->node.row->name, "Cosh") ? tdl_builder_add(b, up, down)
-                                                                  : tdl_builder_sub(b, up, down);
-    return onnx_give(im, tdl_builder_linear(b, sum, 0.5f, 0));
+    return x && onnx_give(im, im->node.row->one(im->builder, x));
 }
 
-/* ln(x + √(x² ± 1)), ln((1 + x) / (1 − x)) / 2. */
-static bool add_inverse_hyperbolic(struct onnx_import *im)
-{
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0);
-
-    if (!x)
-        return false;
-    if (!strcmp(im->node.row->name, "Atanh")) {
-        struct tdl_operand *ratio =
-            tdl_builder_div(b, tdl_builder_linear(b, x, 1, 1), tdl_builder_linear(b, x, -1, 1));
-
-        return onnx_give(im, tdl_builder_linear(b, tdl_builder_log(b, ratio), 0.5f, 0));
-    }
-    const float one = !strcmp(im->node.row->name, "Asinh") ? 1 : -1;
-    struct tdl_operand *root =
-        tdl_builder_sqrt(b, tdl_builder_linear(b, tdl_builder_mul(b, x, x), 1, one));
-    return onnx_give(im, tdl_builder_log(b, tdl_builder_add(b, x, root)));
-}
-
-/* asin x = atan(x / √(1 − x²)), and acos what is left of π/2. */
 static bool add_inverse_circular(struct onnx_import *im)
 {
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0), *rest;
+    struct tdl_operand *x = onnx_operand(im, 0);
     const char *type = im->node.row->name;
 
     if (!x)
         return false;
-    if (strcmp(type, "Atan") != 0) {
-        rest = tdl_builder_mul(b, tdl_builder_linear(b, x, 1, 1), tdl_builder_linear(b, x, -1, 1));
-        x = tdl_builder_div(b, x, tdl_builder_sqrt(b, rest));
-    }
-    x = tdl_kit_atan(b, x, tdl_kit_like(&im->kit, x, 1));
-    return onnx_give(im, strcmp(type, "Acos") ? x : tdl_builder_linear(b, x, -1, 1.57079633f));
+    return onnx_give(im, !strcmp(type, "Asin") ? tdl_kit_asin(&im->kit, x)
+                         : !strcmp(type, "Acos")
+                             ? tdl_kit_acos(&im->kit, x)
+                             : tdl_kit_atan(im->builder, x, tdl_kit_like(&im->kit, x, 1)));
 }
 
 static bool add_is_nan(struct onnx_import *im)
@@ -189,13 +157,13 @@ static bool add_is_inf(struct onnx_import *im)
 
 const struct onnx_row onnx_rows_activations[] = {
     {"Acos", 1, 1, add_inverse_circular},
-    {"Acosh", 1, 1, add_inverse_hyperbolic},
+    {"Acosh", 1, 1, add_hyperbolic, .one = tdl_kit_acosh},
     {"Asin", 1, 1, add_inverse_circular},
-    {"Asinh", 1, 1, add_inverse_hyperbolic},
+    {"Asinh", 1, 1, add_hyperbolic, .one = tdl_kit_asinh},
     {"Atan", 1, 1, add_inverse_circular},
-    {"Atanh", 1, 1, add_inverse_hyperbolic},
+    {"Atanh", 1, 1, add_hyperbolic, .one = tdl_kit_atanh},
     {"Celu", 1, 1, add_scaled_elu},
-    {"Cosh", 1, 1, add_hyperbolic},
+    {"Cosh", 1, 1, add_hyperbolic, .one = tdl_kit_cosh},
     {"Elu", 1, 1, add_with_alpha},
     {"Gelu", 1, 1, add_gelu},
     {"HardSigmoid", 1, 1, add_with_alpha},
@@ -205,7 +173,7 @@ const struct onnx_row onnx_rows_activations[] = {
     {"Mish", 1, 1, add_gated},
     {"Selu", 1, 1, add_scaled_elu},
     {"Shrink", 1, 1, add_shrink},
-    {"Sinh", 1, 1, add_hyperbolic},
+    {"Sinh", 1, 1, add_hyperbolic, .one = tdl_kit_sinh},
     {"Swish", 1, 1, add_gated},
     {"ThresholdedRelu", 1, 1, add_thresholded_relu},
     {0},
