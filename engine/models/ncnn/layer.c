@@ -2,6 +2,8 @@
 /* Helpers of all layers: the blobs that they read, and what is wrong with their numbers. */
 #include "ncnn.h"
 
+#include <string.h>
+
 #define MAX_SIZE 65536 /* bound of steps, windows, sizes and counts of channels */
 
 bool ncnn_in_range(struct ncnn_import *im, const char *what, int64_t value, int64_t least)
@@ -25,6 +27,33 @@ struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer
     if (tdl_kit_rank(x) == 4)
         return x;
     return tdl_kit_lacks_none(&im->kit, "a blob of %u dimensions instead of 3", tdl_kit_rank(x));
+}
+
+bool ncnn_is_line(const struct ncnn_layer *l)
+{
+    return strstr(l->type, "1D") != NULL;
+}
+
+struct tdl_operand *ncnn_plane(struct ncnn_import *im, const struct ncnn_layer *l)
+{
+    struct tdl_operand *x = ncnn_bottom(im, l, 0);
+
+    if (!ncnn_is_line(l))
+        return ncnn_picture(im, l, 0);
+    if (tdl_kit_rank(x) != 2)
+        return x ? tdl_kit_lacks_none(&im->kit, "a blob of %u dimensions instead of 2",
+                                      tdl_kit_rank(x))
+                 : NULL;
+    const uint32_t *in = tdl_kit_shape(x);
+    return ncnn_blob(im, x, 3, (const uint32_t[]){in[0], 1, in[1]});
+}
+
+struct tdl_operand *ncnn_from_plane(struct ncnn_import *im, const struct ncnn_layer *l,
+                                    struct tdl_operand *x)
+{
+    const uint32_t *in = tdl_kit_shape(x);
+
+    return x && ncnn_is_line(l) ? ncnn_blob(im, x, 2, (const uint32_t[]){in[1], in[3]}) : x;
 }
 
 uint32_t ncnn_dims(const struct tdl_operand *x, const uint32_t **out_shape)

@@ -24,6 +24,7 @@ enum { /* parameters of a convolution and a deconvolution */
        DYNAMIC = 19, /* for a convolution */
        OUTPUT_W = 20,
        OUTPUT_H = 21,
+       DYNAMIC_FILTER = 28, /* for a deconvolution */
 };
 enum { SAME_UPPER = -233, SAME_LOWER = -234 };
 
@@ -36,7 +37,8 @@ struct window {
 static bool read_pair(struct ncnn_import *im, const struct ncnn_layer *l, const char *what,
                       uint32_t id, uint32_t out[2])
 {
-    const int32_t w = ncnn_int(l, id, 1), h = ncnn_int(l, id + 10, w);
+    const int32_t w = ncnn_int(l, id, 1);
+    const int32_t h = ncnn_is_line(l) ? 1 : ncnn_int(l, id + 10, w);
 
     if (!ncnn_in_range(im, what, w, 1) || !ncnn_in_range(im, what, h, 1))
         return false;
@@ -58,8 +60,8 @@ static bool read_window(struct ncnn_import *im, const struct ncnn_layer *l, uint
         return false;
     w->pad[2] = ncnn_int(l, PAD_LEFT, 0);
     w->pad[3] = ncnn_int(l, PAD_RIGHT, w->pad[2]);
-    w->pad[0] = ncnn_int(l, PAD_TOP, w->pad[2]);
-    w->pad[1] = ncnn_int(l, PAD_BOTTOM, w->pad[0]);
+    w->pad[0] = ncnn_is_line(l) ? 0 : ncnn_int(l, PAD_TOP, w->pad[2]);
+    w->pad[1] = ncnn_is_line(l) ? 0 : ncnn_int(l, PAD_BOTTOM, w->pad[0]);
     w->outputs = (uint32_t)outputs;
     w->groups = (uint32_t)groups;
     w->inputs = channels / w->groups;
@@ -69,9 +71,6 @@ static bool read_window(struct ncnn_import *im, const struct ncnn_layer *l, uint
         return tdl_kit_damaged(
             &im->kit, "%d weights for %u outputs of %ux%u from %u inputs in %u groups",
             ncnn_int(l, WEIGHTS, 0), w->outputs, w->kernel[0], w->kernel[1], channels, w->groups);
-    if (ncnn_int(l, INT8, 0) != 0)
-        return tdl_kit_refuse(&im->kit,
-                              "int8 weights are not supported; convert the model without int8");
     return true;
 }
 
@@ -109,33 +108,72 @@ static bool read_bias(struct ncnn_import *im, const struct ncnn_layer *l, uint32
 
 static struct tdl_operand *add_inner_product(struct ncnn_import *im, const struct ncnn_layer *l);
 
+/* Weights, bias and scales follow each other. A depthwise convolution has a scale for each
+ * group, or with 2 and 102 one for all; above 100 the results have one, too. */
+static struct tdl_operand *read_filter(struct ncnn_import *im, const struct ncnn_layer *l,
+                                       uint32_t rank, const uint32_t *shape, uint32_t groups,
+                                       uint32_t bias_id, struct tdl_operand **bias)
+{
+    const int32_t scales = ncnn_int(l, INT8, 0);
+    struct tdl_operand *filter = ncnn_maybe_bytes(im, rank, shape);
+    const bool depthwise = !strncmp(l->type, "ConvolutionDepthWise", 20);
+
+    if (!filter || !read_bias(im, l, bias_id, shape[0], bias))
+        return NULL;
+    if (scales == 0)
+        return tdl_kit_desc(filter)->dtype != TDL_INT8
+                   ? filter
+                   : tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "int8 weights without scales");
+    return ncnn_scaled(im, filter,
+                       !depthwise          ? shape[0]
+                       : scales % 100 == 2 ? 1
+                                           : groups,
+                       scales > 100);
+}
+
+/* Round the picture, with another number than 0. */
+static struct tdl_operand *pad_with(struct ncnn_import *im, struct tdl_operand *x, float value,
+                                    uint32_t pad[4])
+{
+    struct tdl_pad_params params = {.value = (double)value};
+
+    for (uint32_t i = 0; i < 4; i++) {
+        (i % 2 ? params.after : params.before)[2 + i / 2] = pad[i];
+        pad[i] = 0;
+    }
+    return tdl_builder_pad(im->builder, x, &params);
+}
+
 static struct tdl_operand *add_convolution(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_conv2d_params params = {.filter_layout = TDL_FILTER_OIHW};
     struct tdl_operand *x = ncnn_bottom(im, l, 0), *filter;
+    const float value = ncnn_float(l, PAD_VALUE, 0);
     struct window w = {0};
 
     if (!x)
         return NULL;
     if (tdl_kit_rank(x) == 1)
         return add_inner_product(im, l);
-    if (!ncnn_picture(im, l, 0))
+    if (ncnn_int(l, DYNAMIC, 0) != 0)
+        return tdl_kit_lacks_none(&im->kit, "weights that are computed are not supported");
+    if (!(x = ncnn_plane(im, l)))
         return NULL;
     const uint32_t *in = tdl_kit_shape(x);
     if (!read_window(im, l, in[1], &w) || !read_pads(im, &w, in + 2, params.pad))
         return NULL;
-    if (ncnn_float(l, PAD_VALUE, 0) != 0 || ncnn_int(l, DYNAMIC, 0) != 0)
-        return tdl_kit_lacks_none(
-            &im->kit, "padding with other than 0, or weights that are computed, are not "
-                      "supported");
+    if (value != 0)
+        x = pad_with(im, x, value, params.pad);
     memcpy(params.stride, w.stride, sizeof(w.stride));
     memcpy(params.dilation, w.dilation, sizeof(w.dilation));
     params.groups = w.groups;
-    filter = ncnn_weights(im, true, 4,
-                          (const uint32_t[]){w.outputs, w.inputs, w.kernel[0], w.kernel[1]});
-    if (!filter || !read_bias(im, l, BIAS, w.outputs, &params.bias))
+    filter =
+        read_filter(im, l, 4, (const uint32_t[]){w.outputs, w.inputs, w.kernel[0], w.kernel[1]},
+                    w.groups, BIAS, &params.bias);
+    if (!filter)
         return NULL;
-    return ncnn_activate(im, l, tdl_builder_conv2d(im->builder, x, filter, &params));
+    x = tdl_builder_conv2d(im->builder, x, filter, &params);
+    return ncnn_from_plane(im, l, ncnn_activate(im, l, x));
 }
 
 /* [group][out of it][in of it][height][width] as [out of a group, height, width, in]. */
@@ -167,7 +205,8 @@ static struct tdl_operand *deconvolution_filter(struct ncnn_import *im, const st
 static bool cut_output(struct ncnn_import *im, const struct ncnn_layer *l, const struct window *w,
                        const uint32_t *size, struct tdl_conv_transpose2d_params *params)
 {
-    const int32_t out_w = ncnn_int(l, OUTPUT_W, 0), out_h = ncnn_int(l, OUTPUT_H, 0);
+    const int32_t out_w = ncnn_int(l, OUTPUT_W, 0);
+    const int32_t out_h = ncnn_is_line(l) && out_w ? 1 : ncnn_int(l, OUTPUT_H, out_w);
     const enum tdl_kit_same same = same_of(w);
 
     if (!same && !out_w && !out_h)
@@ -191,11 +230,13 @@ static bool cut_output(struct ncnn_import *im, const struct ncnn_layer *l, const
 static struct tdl_operand *add_deconvolution(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_conv_transpose2d_params params = {0};
-    struct tdl_operand *x = ncnn_picture(im, l, 0), *filter;
+    struct tdl_operand *x = ncnn_plane(im, l), *filter;
     const int32_t more_w = ncnn_int(l, OUTPUT_PAD_W, 0);
-    const int32_t more_h = ncnn_int(l, OUTPUT_PAD_H, more_w);
+    const int32_t more_h = ncnn_is_line(l) ? 0 : ncnn_int(l, OUTPUT_PAD_H, more_w);
     struct window w = {0};
 
+    if (x && ncnn_int(l, DYNAMIC_FILTER, 0) != 0)
+        return tdl_kit_lacks_none(&im->kit, "weights that are computed are not supported");
     if (!x || !read_window(im, l, tdl_kit_shape(x)[1], &w) ||
         !ncnn_in_range(im, "output padding", more_w, 0) ||
         !ncnn_in_range(im, "output padding", more_h, 0))
@@ -210,7 +251,8 @@ static struct tdl_operand *add_deconvolution(struct ncnn_import *im, const struc
     filter = deconvolution_filter(im, &w);
     if (!filter || !read_bias(im, l, BIAS, w.outputs, &params.bias))
         return NULL;
-    return ncnn_activate(im, l, tdl_builder_conv_transpose2d(im->builder, x, filter, &params));
+    x = tdl_builder_conv_transpose2d(im->builder, x, filter, &params);
+    return ncnn_from_plane(im, l, ncnn_activate(im, l, x));
 }
 
 /* A product over all elements; of a blob of two dimensions, row by row. Also a
@@ -235,11 +277,9 @@ static struct tdl_operand *add_inner_product(struct ncnn_import *im, const struc
         return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL,
                             "%d weights for %d outputs from %llu inputs", size, outputs,
                             (unsigned long long)count);
-    if (ncnn_int(l, INT8, 0) != 0)
-        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
-                            "int8 weights are not supported; convert the model without int8");
-    weights = ncnn_weights(im, true, 2, (const uint32_t[]){(uint32_t)outputs, depth});
-    if (!weights || !read_bias(im, l, product ? 1 : BIAS, (uint32_t)outputs, &params.c))
+    weights = read_filter(im, l, 2, (const uint32_t[]){(uint32_t)outputs, depth}, 1,
+                          product ? 1 : BIAS, &params.c);
+    if (!weights)
         return NULL;
     if (!rows)
         x = ncnn_reshape(im, x, 2, (const uint32_t[]){1, depth});
@@ -250,7 +290,14 @@ static struct tdl_operand *add_inner_product(struct ncnn_import *im, const struc
 }
 
 const struct ncnn_row ncnn_rows_conv[] = {
-    {"Convolution", 1, 1, add_convolution},     {"ConvolutionDepthWise", 1, 1, add_convolution},
-    {"Deconvolution", 1, 1, add_deconvolution}, {"DeconvolutionDepthWise", 1, 1, add_deconvolution},
-    {"InnerProduct", 1, 1, add_inner_product},  {0},
+    {"Convolution", 1, 1, add_convolution},
+    {"Convolution1D", 1, 1, add_convolution},
+    {"ConvolutionDepthWise", 1, 1, add_convolution},
+    {"ConvolutionDepthWise1D", 1, 1, add_convolution},
+    {"Deconvolution", 1, 1, add_deconvolution},
+    {"Deconvolution1D", 1, 1, add_deconvolution},
+    {"DeconvolutionDepthWise", 1, 1, add_deconvolution},
+    {"DeconvolutionDepthWise1D", 1, 1, add_deconvolution},
+    {"InnerProduct", 1, 1, add_inner_product},
+    {0},
 };

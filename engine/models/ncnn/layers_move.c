@@ -209,6 +209,8 @@ static struct tdl_operand *add_crop(struct ncnn_import *im, const struct ncnn_la
     if (!x || !like)
         return NULL;
     const struct tdl_tensor_params *in = tdl_kit_desc(x);
+    if (l->params[19].text || l->params[20].text)
+        return tdl_kit_lacks_none(&im->kit, "places that are expressions are not supported");
     if (l->params[9].set)
         return crop_by_arrays(im, l, x, &params) ? tdl_builder_slice(im->builder, x, &params)
                                                  : NULL;

@@ -55,11 +55,24 @@ static bool fill_rest(struct ncnn_import *im, const struct tdl_operand *x, uint3
                            (unsigned long long)count, (unsigned long long)product);
 }
 
+/* They stand there with the innermost first. */
+static bool evaluate_sizes(struct ncnn_import *im, const struct ncnn_layer *l,
+                           int32_t out[NCNN_MAX_DIMS], uint32_t *out_dims)
+{
+    int32_t sizes[NCNN_MAX_DIMS];
+
+    if (!ncnn_evaluate(im, l, 6, sizes, NCNN_MAX_DIMS, out_dims))
+        return false;
+    for (uint32_t i = 0; i < *out_dims; i++)
+        out[i] = sizes[*out_dims - 1 - i];
+    return true;
+}
+
 /* 0 is the input's own size, -1 what the others leave. */
 static struct tdl_operand *add_reshape(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     struct tdl_operand *x = ncnn_bottom(im, l, 0);
-    uint32_t shape[NCNN_MAX_DIMS] = {0}, dims;
+    uint32_t shape[NCNN_MAX_DIMS] = {0}, dims = 0;
     int32_t sizes[NCNN_MAX_DIMS];
     const uint32_t *in;
 
@@ -68,7 +81,10 @@ static struct tdl_operand *add_reshape(struct ncnn_import *im, const struct ncnn
     if (ncnn_int(l, 3, 0) != 0 || ncnn_int(l, 12, 233) != 233 || ncnn_int(l, 13, 233) != 233)
         return tdl_kit_lacks_none(&im->kit,
                                   "a batch, or another order on the way, is not supported");
-    dims = given_sizes(l, NCNN_UNSET, sizes);
+    if (l->params[6].text && !evaluate_sizes(im, l, sizes, &dims))
+        return NULL;
+    if (!l->params[6].text)
+        dims = given_sizes(l, NCNN_UNSET, sizes);
     const uint32_t in_dims = ncnn_dims(x, &in);
     for (uint32_t i = 0; i < dims; i++) {
         const uint32_t inner = dims - i; /* keeps the dimension of the input */
@@ -200,7 +216,7 @@ const struct ncnn_row ncnn_rows_shape[] = {
     {"Flatten", 1, 1, add_flatten},
     {"MemoryData", 0, 0, add_memory_data},
     {"Permute", 1, 1, add_permute},
-    {"Reshape", 1, 1, add_reshape},
+    {"Reshape", 1, 9, add_reshape},
     {"Squeeze", 1, 1, add_squeeze},
     {0},
 };

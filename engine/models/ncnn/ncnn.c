@@ -174,9 +174,9 @@ static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32
 
 /* ------------------------------------------------------------------------ file */
 
-static const void *const tables[] = {ncnn_rows_conv,  ncnn_rows_eltwise, ncnn_rows_functions,
-                                     ncnn_rows_image, ncnn_rows_matrix,  ncnn_rows_move,
-                                     ncnn_rows_norm,  ncnn_rows_reduce,  ncnn_rows_shape};
+static const void *const tables[] = {
+    ncnn_rows_conv,   ncnn_rows_eltwise, ncnn_rows_functions, ncnn_rows_image,  ncnn_rows_interp,
+    ncnn_rows_matrix, ncnn_rows_move,    ncnn_rows_norm,      ncnn_rows_reduce, ncnn_rows_shape};
 static const struct tdl_kit_tables types = {tables, sizeof(tables) / sizeof(tables[0]),
                                             sizeof(struct ncnn_row)};
 

@@ -34,6 +34,8 @@ struct ncnn_layer {
         bool set;
         double number;         /* value of a scalar */
         uint32_t first, count; /* count of an array, in `values` */
+        const char *text;      /* of a string, not terminated; else NULL */
+        uint32_t length;
     } params[NCNN_MAX_PARAMS];
     double values[NCNN_MAX_VALUES];
     uint32_t value_count;
@@ -52,7 +54,7 @@ struct ncnn_import {
     struct ncnn_text text;
     const uint8_t *bin;
     size_t bin_size, bin_pos;
-    uint64_t matrices; /* elements of those that Interp layers made */
+    uint64_t matrices; /* elements of those that ncnn_mix() made */
     struct ncnn_blob *blobs;
     uint32_t *slots; /* numbers of blobs + 1 by their names, 0 where there is none */
     uint32_t blob_count, blob_capacity, slot_count;
@@ -85,6 +87,11 @@ float ncnn_float(const struct ncnn_layer *l, uint32_t id, float fallback);
 int32_t ncnn_int_at(const struct ncnn_layer *l, uint32_t id, uint32_t i, int32_t fallback);
 float ncnn_value(const struct ncnn_layer *l, uint32_t id, uint32_t i, float fallback);
 
+/* ---- expression.c */
+/* Numbers of a parameter that is a string, as it has them; false with the builder in error. */
+bool ncnn_evaluate(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t id, int32_t *out,
+                   uint32_t capacity, uint32_t *out_count);
+
 /* ---- blobs.c */
 /* The number of the blob of a name that is there, or with `fresh` that is not and is there
  * from now on; false with the builder in error. */
@@ -96,6 +103,12 @@ bool ncnn_find_blob(struct ncnn_import *im, const char *name, uint32_t length, b
  * NULL with the builder in error. */
 struct tdl_operand *ncnn_weights(struct ncnn_import *im, bool tagged, uint32_t rank,
                                  const uint32_t *shape);
+/* Likewise with a tag; int8 where they are, for ncnn_scaled(). */
+struct tdl_operand *ncnn_maybe_bytes(struct ncnn_import *im, uint32_t rank, const uint32_t *shape);
+/* Reads the scales that follow bias and weights of layers in int8, `count` of weights, one of
+ * the input, and with `results` one of the output: the weights in float32. */
+struct tdl_operand *ncnn_scaled(struct ncnn_import *im, struct tdl_operand *weights, uint32_t count,
+                                bool results);
 /* Reads weights as plain numbers; memory is the builder's, or the file's. */
 const float *ncnn_floats(struct ncnn_import *im, bool tagged, uint64_t count);
 /* `count` numbers for each channel of `x`, or for each element of a vector; memory of
@@ -118,6 +131,13 @@ static inline uint32_t ncnn_channel_axis(const struct tdl_operand *x)
     return tdl_kit_rank(x) >= 4;
 }
 struct tdl_operand *ncnn_bottom(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i);
+/* Whether it is a layer of one dimension, "…1D". */
+bool ncnn_is_line(const struct ncnn_layer *l);
+/* What a layer of windows reads: as a picture, of height 1 where it has one dimension. */
+struct tdl_operand *ncnn_plane(struct ncnn_import *im, const struct ncnn_layer *l);
+/* The other way round. NULL for NULL. */
+struct tdl_operand *ncnn_from_plane(struct ncnn_import *im, const struct ncnn_layer *l,
+                                    struct tdl_operand *x);
 /* One of three dimensions. */
 struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i);
 /* tdl_builder_reshape(). NULL for NULL. */
@@ -127,13 +147,20 @@ struct tdl_operand *ncnn_reshape(struct ncnn_import *im, struct tdl_operand *x, 
 bool ncnn_in_range(struct ncnn_import *im, const char *what, int64_t value, int64_t least);
 /* An axis of a blob, outermost first, as one of its operand. */
 bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis, uint32_t *out);
+/* layers_interp.c: the weights by which `in` elements make element `o` of `out`, in a row of
+ * zeros whose elements are `step` apart. */
+typedef void ncnn_mixer(uint32_t in, uint32_t out, uint32_t o, float *row, size_t step);
+/* Rows and columns of a picture mixed so to those of another size; the matrices of all of a
+ * model are bounded. */
+struct tdl_operand *ncnn_mix(struct ncnn_import *im, struct tdl_operand *x, const uint32_t size[2],
+                             ncnn_mixer *mixer);
 /* layers_functions.c: what layers have fused behind them: parameters 9 and 10. */
 struct tdl_operand *ncnn_activate(struct ncnn_import *im, const struct ncnn_layer *l,
                                   struct tdl_operand *x);
 
 /* Tables of rows, each ends with an empty one. */
 extern const struct ncnn_row ncnn_rows_conv[], ncnn_rows_eltwise[], ncnn_rows_functions[],
-    ncnn_rows_image[], ncnn_rows_matrix[], ncnn_rows_move[], ncnn_rows_norm[], ncnn_rows_reduce[],
-    ncnn_rows_shape[];
+    ncnn_rows_image[], ncnn_rows_interp[], ncnn_rows_matrix[], ncnn_rows_move[], ncnn_rows_norm[],
+    ncnn_rows_reduce[], ncnn_rows_shape[];
 
 #endif

@@ -112,6 +112,27 @@ static bool read_array(struct ncnn_layer *l, uint32_t id, bool counted, const ch
     return !counted || count == l->params[id].count;
 }
 
+/* A text in quotes, or a function, which begins with a letter. Who asks for a number there
+ * has its default. */
+static bool read_text(struct ncnn_layer *l, uint32_t id, const char *at, const char *end)
+{
+    const bool quoted = *at == '"';
+
+    if (quoted && (end - at < 2 || end[-1] != '"'))
+        return false;
+    l->params[id].set = false;
+    l->params[id].text = at + quoted;
+    l->params[id].length = (uint32_t)(end - at) - 2 * quoted;
+    return true;
+}
+
+static bool is_text(const char *at, const char *end)
+{
+    const bool letter = at < end && ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z'));
+
+    return at < end && (*at == '"' || (letter && memchr(at, '(', (size_t)(end - at))));
+}
+
 /* "key=value"; arrays have keys of -23300 and below, or commas. */
 static bool read_param(struct ncnn_layer *l, const char *word, uint32_t length)
 {
@@ -127,6 +148,8 @@ static bool read_param(struct ncnn_layer *l, const char *word, uint32_t length)
         return false;
     const uint32_t id = (uint32_t)key;
     l->params[id].set = true;
+    if (!array && is_text(equals + 1, end))
+        return read_text(l, id, equals + 1, end);
     if (array || memchr(equals, ',', (size_t)(end - equals)))
         return read_array(l, id, array, equals + 1, end);
     if (!ncnn_number(equals + 1, (uint32_t)(end - equals - 1), &value))

@@ -12,6 +12,7 @@
 /* Before numbers that may be stored in several ways. */
 enum {
     TAG_FLOAT32 = 0,
+    TAG_FLOAT32_TOO = 0x0002C056,
     TAG_HALF = 0x01306B47,
     TAG_INT8 = 0x000D4B38,
 };
@@ -54,22 +55,19 @@ static const uint8_t *take_native(struct ncnn_import *im, uint64_t count, size_t
     return copy;
 }
 
-/* The next weights, with *out_half if these are halves. */
+/* The next weights; *out_type is float32, or float16 or int8 as they lie in the file. */
 static const uint8_t *take_numbers(struct ncnn_import *im, bool tagged, uint64_t count,
-                                   bool *out_half)
+                                   enum tdl_dtype *out_type)
 {
     const uint8_t *bytes = tagged ? take(im, 4) : NULL;
     const uint32_t tag = bytes ? word_at(bytes) : TAG_FLOAT32;
     float *numbers;
 
-    *out_half = tag == TAG_HALF;
+    *out_type = tag == TAG_HALF ? TDL_FLOAT16 : tag == TAG_INT8 ? TDL_INT8 : TDL_FLOAT32;
     if ((tagged && !bytes) || count > UINT32_MAX)
         return NULL;
-    if (tag == TAG_FLOAT32 || tag == TAG_HALF)
-        return take_native(im, count, tag == TAG_HALF ? 2 : 4);
-    if (tag == TAG_INT8)
-        return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
-                            "int8 weights are not supported; convert the model without int8");
+    if (tag == TAG_FLOAT32 || tag == TAG_FLOAT32_TOO || tag == TAG_HALF || tag == TAG_INT8)
+        return take_native(im, count, tdl_dtype_size(*out_type));
     const uint8_t *table = take(im, TABLE * 4);
     bytes = table ? take(im, count) : NULL;
     numbers = bytes ? malloc(count * sizeof(*numbers) + 1) : NULL;
@@ -82,27 +80,46 @@ static const uint8_t *take_numbers(struct ncnn_import *im, bool tagged, uint64_t
     return (const uint8_t *)numbers;
 }
 
-struct tdl_operand *ncnn_weights(struct ncnn_import *im, bool tagged, uint32_t rank,
-                                 const uint32_t *shape)
+static struct tdl_operand *read_weights(struct ncnn_import *im, bool tagged, uint32_t rank,
+                                        const uint32_t *shape)
 {
     struct tdl_tensor_params desc = {.rank = rank};
     struct tdl_operand *operand;
     const uint8_t *bytes;
     uint64_t count = 1;
-    bool half;
 
     for (uint32_t i = 0; i < rank; i++) {
         desc.shape[i] = shape[i];
         count = count > UINT32_MAX ? count : count * shape[i];
     }
-    bytes = take_numbers(im, tagged, count, &half);
+    bytes = take_numbers(im, tagged, count, &desc.dtype);
     if (!bytes)
         return tdl_builder_status(im->builder) == TDL_OK
                    ? tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "too many weights")
                    : NULL;
-    desc.dtype = half ? TDL_FLOAT16 : TDL_FLOAT32;
-    operand = tdl_builder_constant(im->builder, &desc, bytes, count * (half ? 2 : 4));
-    return operand && half ? tdl_builder_cast(im->builder, operand, TDL_FLOAT32) : operand;
+    operand = tdl_builder_constant(im->builder, &desc, bytes, count * tdl_dtype_size(desc.dtype));
+    return operand && desc.dtype == TDL_FLOAT16
+               ? tdl_builder_cast(im->builder, operand, TDL_FLOAT32)
+               : operand;
+}
+
+static struct tdl_operand *no_bytes(struct ncnn_import *im)
+{
+    return tdl_kit_none(&im->kit, TDL_ERROR_UNSUPPORTED,
+                        "int8 weights are not supported here; convert the model without int8");
+}
+
+struct tdl_operand *ncnn_maybe_bytes(struct ncnn_import *im, uint32_t rank, const uint32_t *shape)
+{
+    return read_weights(im, true, rank, shape);
+}
+
+struct tdl_operand *ncnn_weights(struct ncnn_import *im, bool tagged, uint32_t rank,
+                                 const uint32_t *shape)
+{
+    struct tdl_operand *weights = read_weights(im, tagged, rank, shape);
+
+    return weights && tdl_kit_desc(weights)->dtype == TDL_INT8 ? no_bytes(im) : weights;
 }
 
 /* A half as a float: IEEE 754-2008, 3.4 and 3.6. */
@@ -123,11 +140,13 @@ static float widen(uint16_t half)
 
 const float *ncnn_floats(struct ncnn_import *im, bool tagged, uint64_t count)
 {
-    bool half;
-    const uint8_t *bytes = take_numbers(im, tagged, count, &half);
+    enum tdl_dtype type;
+    const uint8_t *bytes = take_numbers(im, tagged, count, &type);
     float *numbers;
 
-    if (!bytes || !half)
+    if (bytes && type == TDL_INT8)
+        return (const void *)no_bytes(im);
+    if (!bytes || type == TDL_FLOAT32)
         return (const float *)(const void *)bytes;
     numbers = malloc(count * sizeof(*numbers) + 1);
     if (!numbers)
@@ -136,6 +155,36 @@ const float *ncnn_floats(struct ncnn_import *im, bool tagged, uint64_t count)
     for (uint64_t i = 0; i < count; i++)
         numbers[i] = widen((uint16_t)tdl_kit_bits(bytes + 2 * i, 2));
     return numbers;
+}
+
+struct tdl_operand *ncnn_scaled(struct ncnn_import *im, struct tdl_operand *weights, uint32_t count,
+                                bool results)
+{
+    const uint32_t outputs = weights ? tdl_kit_shape(weights)[0] : 1;
+    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = tdl_kit_rank(weights)};
+    const float *scales = weights ? ncnn_floats(im, false, count) : NULL;
+    float *steps;
+
+    /* One of what comes in, and one of results: in float32 neither is needed. */
+    if (!scales || !ncnn_floats(im, false, 1) || (results && !ncnn_floats(im, false, 1)))
+        return NULL;
+    if (tdl_kit_desc(weights)->dtype != TDL_INT8)
+        return weights;
+    if (count == 0 || outputs % count)
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "%u scales for %u outputs", count,
+                            outputs);
+    if (!(steps = tdl_kit_make(&im->kit, outputs * sizeof(*steps))))
+        return NULL;
+    for (uint32_t i = 0; i < outputs; i++) {
+        const float scale = scales[i / (outputs / count)];
+
+        steps[i] = scale == 0 ? 0 : 1 / scale;
+    }
+    for (uint32_t i = 0; i < desc.rank; i++)
+        desc.shape[i] = i == 0 ? outputs : 1;
+    return tdl_builder_dequantize_linear(
+        im->builder, weights,
+        tdl_builder_constant(im->builder, &desc, steps, outputs * sizeof(*steps)), NULL);
 }
 
 struct tdl_operand *ncnn_per_channel(struct ncnn_import *im, const struct tdl_operand *x,
