@@ -1070,10 +1070,10 @@ static void seven_between(bytes *g)
     onnx_node(g, "Reshape", "x s", "r", NULL);
 }
 
-static void seven_between_of_relu(bytes *g)
+static void seven_between_of_softmax(bytes *g)
 {
     seven_between(g);
-    onnx_node(g, "Relu", "r", "y", NULL);
+    onnx_node(g, "Softmax", "r", "y", NULL);
     onnx_output(g, "y");
 }
 
@@ -1232,7 +1232,7 @@ static const struct row rows[] = {
     {"open by name", open_by_name, LACKS, "by the name 'd0' ("},
     {"bound by name", open_by_name, OK, &bind_name},
     {"bound by place", open_by_name, OK, &bind_place},
-    {"seven between", seven_between_of_relu, LACKS,
+    {"seven between", seven_between_of_softmax, LACKS,
      "'r' has 7 dimensions; libtdl takes up to"},
     {"seven between, out", seven_between_out, LACKS,
      "'r' has 7 dimensions; libtdl takes up to"},

@@ -219,6 +219,7 @@ static uint8_t *pack(struct onnx_case *c, size_t first, size_t *out_size)
 static const struct {
     const char *begin, *why;
 } other_cases[] = {
+    {"test_bernoulli", "its numbers are random"},
     {"test_qlinearmatmul_2D_int8_", "its data wrap where the standard saturates"},
     {"test_qlinearmatmul_3D_int8_", "its data wrap where the standard saturates"},
     {"test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True",

@@ -84,6 +84,216 @@ def training():
 training()
 
 
+# ---------------------------------------------------------------- Fourier transforms
+
+def pairs(x):
+    return np.stack([x.real, x.imag], -1)
+
+
+def fourier():
+    for n, length, axis, opset in ((8, None, 1, 17), (7, None, -2, 20), (6, 9, 2, 17),
+                                   (9, 5, 1, 20), (1, None, 1, 20)):
+        x = numbers(*((2, n, 3, 2) if axis == 1 else (2, 3, n, 2)))
+        z = x[..., 0] + 1j * x[..., 1]
+        at = axis if axis > 0 else 2
+        weights = {} if length is None else {"n": ints(length).reshape(())}
+        inputs, attributes = ["x", "n" if weights else ""], {"axis": axis}
+        if opset >= 20:
+            weights["axis"], attributes = ints(axis).reshape(()), {}
+            inputs.append("axis")
+        for inverse, f in ((0, np.fft.fft), (1, np.fft.ifft)):
+            case("DFT of %d to %s, axis %d, inverse %d" % (n, length, axis, inverse),
+                 [Node("DFT", inputs, ["y"], dict(attributes, inverse=inverse))],
+                 {"y": pairs(f(z, length, at))}, weights, {"x": x}, opset)
+        real = x[..., :1]
+        case("DFT of %d real numbers to half" % n,
+             [Node("DFT", inputs, ["y"], dict(attributes, onesided=1))],
+             {"y": pairs(np.fft.rfft(real[..., 0], length, at))}, weights, {"x": real}, opset)
+    for n in (8, 7):
+        z = np.fft.rfft(numbers(3, n, 2), axis=1)
+        case("DFT from half of the frequencies of %d" % n,
+             [Node("DFT", ["x", "n"], ["y"], {"axis": 1, "inverse": 1, "onesided": 1})],
+             {"y": np.fft.irfft(z, n, 1)[..., None]}, {"n": ints(n).reshape(())},
+             {"x": pairs(z).astype(np.float32)}, 17)
+    refused("DFT along the parts", [Node("DFT", ["x"], ["y"], {"axis": 3})], "axis 3",
+            inputs={"x": numbers(2, 3, 4, 2)}, opset=17)
+
+
+def frames():
+    for length, step, half, parts, window in ((8, 4, 1, 1, True), (7, 3, 0, 1, True),
+                                              (6, 5, 0, 2, True), (8, 2, 1, 1, False)):
+        x, w = numbers(2, 33, parts), numbers(length) if window else np.ones(length, np.float32)
+        z = x[..., 0] + (1j * x[..., 1] if parts == 2 else 0)
+        z = np.stack([z[:, i:i + length] * w for i in range(0, 33 - length + 1, step)], 1)
+        z = np.fft.fft(z, axis=2)
+        z = z[:, :, :length // 2 + 1] if half else z
+        weights = {"step": ints(step).reshape(()), "w": w, "length": ints(length).reshape(())}
+        case("STFT of frames of %d, %d apart" % (length, step),
+             [Node("STFT", ["x", "step", "w" if window else "", "length"], ["y"],
+                   {"onesided": half})], {"y": pairs(z)}, weights, {"x": x}, 17)
+
+
+fourier()
+frames()
+
+
+# --------------------------------------------------------------------------- volumes
+
+def conv_transpose(x, w, bias, stride, dilation, pads, more, groups):
+    size = [(n - 1) * s + (k - 1) * d + 1 + m for n, s, k, d, m in
+            zip(x.shape[2:], stride, w.shape[2:], dilation, more)]
+    each, out = x.shape[1] // groups, w.shape[1]
+    y = np.zeros((x.shape[0], out * groups, *size))
+    for at in itertools.product(*map(range, x.shape[2:])):
+        for k in itertools.product(*map(range, w.shape[2:])):
+            to = tuple(a * s + b * d for a, s, b, d in zip(at, stride, k, dilation))
+            for g in range(groups):
+                part = slice(g * each, (g + 1) * each)
+                y[(slice(None), slice(g * out, (g + 1) * out)) + to] += \
+                    x[(slice(None), part) + at] @ w[(part, slice(None)) + k]
+    cut = tuple(slice(pads[i], n - pads[3 + i]) for i, n in enumerate(size))
+    return y[(slice(None), slice(None)) + cut] + bias.reshape(1, -1, 1, 1, 1)
+
+
+def volumes():
+    for groups, kernel, stride, dilation, pads, more in (
+            (1, (2, 2, 2), (2, 2, 2), (1, 1, 1), (0,) * 6, (0, 0, 0)),
+            (1, (3, 2, 1), (1, 2, 1), (2, 1, 1), (1, 0, 0, 2, 1, 0), (0, 0, 0)),
+            (2, (3, 3, 3), (2, 1, 2), (1, 2, 1), (1, 1, 1, 1, 1, 1), (1, 0, 1)),
+            (3, (1, 2, 3), (3, 1, 1), (1, 1, 1), (0,) * 6, (2, 0, 0))):
+        x, w, b = numbers(2, 6, 3, 4, 2), numbers(6, 2, *kernel), numbers(2 * groups)
+        case("ConvTranspose of three dimensions by %s, %s apart" % (kernel, stride),
+             [Node("ConvTranspose", ["x", "w", "b"], ["y"],
+                   {"strides": stride, "dilations": dilation, "pads": pads,
+                    "output_padding": more, "group": groups})],
+             {"y": conv_transpose(x, w, b, stride, dilation, pads, more, groups)},
+             {"w": w, "b": b}, {"x": x})
+    x, w = numbers(1, 2, 3, 4, 2), numbers(2, 1, 3, 3, 3)
+    zero = np.zeros(1, np.float32)
+    for same, pads in (("SAME_UPPER", (0, 0, 0, 1, 1, 1)), ("SAME_LOWER", (1, 1, 1, 0, 0, 0))):
+        case("ConvTranspose of three dimensions, " + same,
+             [Node("ConvTranspose", ["x", "w"], ["y"], {"auto_pad": same, "strides": (2, 2, 2)})],
+             {"y": conv_transpose(x, w, zero, (2, 2, 2), (1, 1, 1), pads, (0, 0, 0), 1)},
+             {"w": w}, {"x": x})
+    case("ConvTranspose of three dimensions to a size",
+         [Node("ConvTranspose", ["x", "w"], ["y"], {"output_shape": (6, 7, 6),
+                                                    "strides": (2, 2, 2)})],
+         {"y": conv_transpose(x, w, zero, (2, 2, 2), (1, 1, 1), (1, 1, 0, 0, 1, 0), (0, 0, 1), 1)},
+         {"w": w}, {"x": x})
+
+
+volumes()
+
+
+# ------------------------------------------------------------- many dimensions, or none
+
+def many_dimensions():
+    x, h, w = numbers(2, 3, 4, 5, 2, 6), numbers(2, 3, 4, 5, 2), numbers(2, 3, 4, 5, 3)
+    shape = (1, 2, 3, 4, 5, 2, 2, 3)
+    want = (x.reshape(shape) + h.reshape(1, 2, 3, 4, 5, 2, 1, 1) * 2) - w.reshape(
+        1, 2, 3, 4, 5, 1, 1, 3)
+    case("sums in eight dimensions",
+         [Node("Reshape", ["x", "shape"], ["a"], {}),
+          Node("Unsqueeze", ["h", "h_axes"], ["b"], {}),
+          Node("Unsqueeze", ["w", "w_axes"], ["c"], {}),
+          Node("Add", ["b", "b"], ["d"], {}),
+          Node("Add", ["a", "d"], ["e"], {}),
+          Node("Sub", ["e", "c"], ["f"], {}),
+          Node("Relu", ["f"], ["g"], {}),
+          Node("Squeeze", ["g", "zero"], ["i"], {}),
+          Node("Transpose", ["i"], ["j"], {"perm": (0, 4, 5, 6, 1, 2, 3)}),
+          Node("Reshape", ["j", "flat"], ["y"], {})],
+         {"y": np.maximum(want, 0)[0].transpose(0, 4, 5, 6, 1, 2, 3).reshape(2, 12, -1)},
+         {"shape": ints(*shape), "h_axes": ints(0, 6, 7), "w_axes": ints(0, 5, 6),
+          "zero": ints(0), "flat": ints(2, 12, -1)}, {"x": x, "h": h, "w": w})
+    refused("dimensions that do not fit",
+            [Node("Reshape", ["x", "shape"], ["a"], {}), Node("Add", ["a", "w"], ["y"], {})],
+            "dimension 7 is 3 and 2", {"shape": ints(*shape), "w": numbers(2)}, {"x": x})
+
+
+def nothing():
+    x = numbers(2, 3, 4)
+    case("ScatterND of nothing",
+         [Node("Slice", ["x", "from", "to", "axis"], ["none"], {}),
+          Node("Transpose", ["none"], ["turned"], {"perm": (0, 2, 1)}),
+          Node("Transpose", ["turned"], ["back"], {"perm": (0, 2, 1)}),
+          Node("Shape", ["turned"], ["shape"], {}),
+          Node("ConstantOfShape", ["tuples"], ["indices"],
+               {"value": Message(5, tensor_file("v", 7, (1,), (0,)))}),
+          Node("ScatterND", ["x", "indices", "back"], ["y"], {})],
+         {"y": x, "shape": ints(2, 4, 0)},
+         {"from": ints(3), "to": ints(9), "axis": ints(1), "tuples": ints(0, 3)}, {"x": x})
+    case("Gather of nothing",
+         [Node("Gather", ["x", "none"], ["a"], {"axis": 1}), Node("Shape", ["a"], ["shape"], {}),
+          Node("Concat", ["x", "a"], ["y"], {"axis": 1})],
+         {"y": x, "shape": ints(2, 0, 4)}, {"none": np.zeros(0, np.int64)}, {"x": x})
+
+
+def gathered():
+    x, at = numbers(4, 5, 6), RANDOM.randint(0, 5, (3, 7, 2)).astype(np.int64)
+    case("GatherElements of fewer rows", [Node("GatherElements", ["x", "at"], ["y"], {"axis": 1})],
+         {"y": np.take_along_axis(x[:3, :, :2], at, 1)}, {"at": at}, {"x": x})
+
+
+many_dimensions()
+nothing()
+gathered()
+
+
+# -------------------------------------------------------------------- random numbers
+
+def moments(name, nodes, low, high, mean, deviation, inputs):
+    """Of numbers that nobody knows: their range, mean and deviation, by the model itself."""
+    x = numbers(1)
+    case(name, nodes + [
+        Node("ReduceMean", ["r"], ["mean"], {"keepdims": 1}),
+        Node("Sub", ["r", "mean"], ["d"], {}), Node("Mul", ["d", "d"], ["square"], {}),
+        Node("ReduceMean", ["square"], ["variance"], {"keepdims": 0}),
+        Node("ReduceMin", ["r"], ["least"], {"keepdims": 0}),
+        Node("ReduceMax", ["r"], ["most"], {"keepdims": 0}),
+        Node("Sub", ["variance", "wanted"], ["v"], {}), Node("Sub", ["mean", "middle"], ["m"], {}),
+        Node("Abs", ["v"], ["v1"], {}), Node("Abs", ["m"], ["m1"], {}),
+        Node("Less", ["v1", "limit"], ["v2"], {}), Node("Less", ["m1", "limit"], ["m2"], {}),
+        Node("GreaterOrEqual", ["least", "low"], ["l2"], {}),
+        Node("LessOrEqual", ["most", "high"], ["h2"], {}),
+        Node("Less", ["least", "most"], ["differ"], {}),
+        Node("And", ["v2", "m2"], ["a1"], {}), Node("And", ["l2", "h2"], ["a2"], {}),
+        Node("And", ["a1", "a2"], ["a3"], {}), Node("And", ["a3", "differ"], ["a4"], {}),
+        Node("Cast", ["a4"], ["yes"], {"to": 1}), Node("Reshape", ["yes", "one"], ["flat"], {}),
+        Node("Add", ["flat", "x"], ["y"], {})],
+         {"y": 1 + x},
+         dict(inputs, wanted=np.float32(deviation ** 2), middle=np.float32(mean), one=ints(1),
+              limit=np.float32(0.1 * deviation ** 2 + 0.1 * abs(high - low) * 0.1),
+              low=np.float32(low), high=np.float32(high)), {"x": x}, 17)
+
+
+def random():
+    like = {"like": np.zeros((30, 50), np.float32)}
+    moments("RandomUniform", [Node("RandomUniform", [], ["r"], {
+        "shape": (30, 50), "low": 2.0, "high": 5.0, "seed": 3.0})], 2, 5, 3.5, 0.866, {})
+    moments("RandomUniformLike", [Node("RandomUniformLike", ["like"], ["r"], {})],
+            0, 1, 0.5, 0.2887, like)
+    moments("RandomNormal", [Node("RandomNormal", [], ["r"], {
+        "shape": (30, 50), "mean": 4.0, "scale": 0.5})], 1.5, 6.5, 4, 0.5, {})
+    moments("RandomNormalLike", [Node("RandomNormalLike", ["like"], ["r"], {"seed": 1.0})],
+            -5, 5, 0, 1, like)
+    moments("Bernoulli", [Node("Bernoulli", ["p"], ["r"], {})], 0, 1, 0.25, 0.433,
+            {"p": np.full((30, 50), 0.25, np.float32)})
+    # Two nodes draw numbers of their own, and a seed repeats them.
+    x = numbers(1)
+    for seeds, same in (((1.0, 1.0), 1.0), ((1.0, 2.0), 0.0), ((None, None), 0.0)):
+        nodes = [Node("RandomUniform", [], ["r%d" % i],
+                      dict({"shape": (9,)}, **({} if s is None else {"seed": s})))
+                 for i, s in enumerate(seeds)]
+        case("random numbers by the seeds %s" % (seeds,), nodes + [
+            Node("Equal", ["r0", "r1"], ["e"], {}), Node("Cast", ["e"], ["f"], {"to": 1}),
+            Node("ReduceMax", ["f"], ["g"], {"keepdims": 1}), Node("Add", ["g", "x"], ["y"], {})],
+             {"y": same + x}, inputs={"x": x}, opset=17)
+
+
+random()
+
+
 # --------------------------------------------------------------------------- running
 
 def run(tdl_run, folder, nodes, names, weights, inputs, opset, arguments):

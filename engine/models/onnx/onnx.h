@@ -106,10 +106,11 @@ struct onnx_row {
 
 /* Tables of rows, each ends with an empty one. */
 extern const struct onnx_row onnx_rows_activations[], onnx_rows_attention[], onnx_rows_detect[],
-    onnx_rows_elements[], onnx_rows_image[], onnx_rows_indices[], onnx_rows_linear[],
-    onnx_rows_microsoft[], onnx_rows_microsoft_attention[], onnx_rows_microsoft_quantized[],
-    onnx_rows_moving[], onnx_rows_normalize[], onnx_rows_quantize[], onnx_rows_recurrent[],
-    onnx_rows_regions[], onnx_rows_shape[];
+    onnx_rows_elements[], onnx_rows_fourier[], onnx_rows_image[], onnx_rows_indices[],
+    onnx_rows_linear[], onnx_rows_microsoft[], onnx_rows_microsoft_attention[],
+    onnx_rows_microsoft_quantized[], onnx_rows_moving[], onnx_rows_normalize[],
+    onnx_rows_quantize[], onnx_rows_random[], onnx_rows_recurrent[], onnx_rows_regions[],
+    onnx_rows_shape[];
 
 /* What becomes of a result before it is the node's output; NULL with the builder in error. */
 typedef struct tdl_operand *onnx_then(struct onnx_import *im, struct tdl_operand *y);
@@ -130,6 +131,7 @@ bool onnx_add_grid_sample(struct onnx_import *im);
 /* ops_volume.c: of inputs of rank 5 */
 bool onnx_add_volume_pool(struct onnx_import *im, struct tdl_operand *x, bool max, onnx_then *then);
 bool onnx_add_volume_conv(struct onnx_import *im, struct tdl_operand *x, onnx_then *then);
+bool onnx_add_volume_conv_transpose(struct onnx_import *im, struct tdl_operand *x);
 /* ops_quantize.c: a scale or zero point for each element along an axis, of `rank` dimensions,
  * in shape to be spread. All of these take NULL, with the builder in error. */
 struct tdl_operand *onnx_spread(struct onnx_import *im, struct tdl_operand *o, uint32_t rank,
@@ -271,11 +273,19 @@ bool onnx_give_like_input(struct onnx_import *im, struct tdl_operand *y);
 
 /* False with the builder in error where the value has more dimensions than operands. */
 bool onnx_refuse_wide(struct onnx_import *im, const struct onnx_value *v);
+/* Does the node take such values? */
+bool onnx_takes_wide(const struct onnx_import *im);
 /* The dimensions of input `i`, if they are more; else NULL. */
 const struct onnx_wide *onnx_wide(struct onnx_import *im, uint32_t i);
 /* onnx_give() of the elements of `x` in more dimensions. */
 bool onnx_give_wide(struct onnx_import *im, struct tdl_operand *x, uint32_t rank,
                     const uint32_t *shape);
+/* An input has more dimensions than operands have. */
+bool onnx_has_wide(struct onnx_import *im);
+/* The dimensions of input `i`, however many; false with the builder in error. */
+bool onnx_dims(struct onnx_import *im, uint32_t i, struct onnx_wide *out);
+/* The node's function of the elements of one or two inputs, of which some are wide. */
+bool onnx_add_elements_wide(struct onnx_import *im);
 /* Of input 0. */
 bool onnx_transpose_wide(struct onnx_import *im, const struct onnx_wide *w,
                          const uint32_t *permutation);

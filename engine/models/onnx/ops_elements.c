@@ -25,6 +25,8 @@ static bool add_unary(struct onnx_import *im)
 
     if (gave_empty(im, 0, NULL))
         return true;
+    if (onnx_has_wide(im))
+        return onnx_add_elements_wide(im);
     x = onnx_operand(im, 0);
     if (!x)
         return false;
@@ -108,6 +110,8 @@ static bool add_binary(struct onnx_import *im)
     for (uint32_t i = 0; i < im->node.input_count; i++)
         if (gave_empty(im, i, NULL))
             return true;
+    if (onnx_has_wide(im))
+        return onnx_add_elements_wide(im);
     o = onnx_operand(im, 0);
     for (uint32_t i = 1; i < im->node.input_count && o; i++) {
         struct tdl_operand *next = onnx_operand(im, i);

@@ -60,7 +60,7 @@ static bool take_window(struct onnx_import *im, uint32_t rank, struct window *w)
     if (rank != 3 && rank != 4)
         return tdl_kit_lacks(&im->kit,
                              "%u dimensions; libtdl has windows over one or two, and of "
-                             "Conv, MaxPool and AveragePool over three",
+                             "convolutions, MaxPool and AveragePool over three",
                              rank - 2);
     w->same = onnx_auto_pad(im);
     return take_list(im, "kernel_shape", w, 1, w->kernel) &&
@@ -269,6 +269,8 @@ static bool add_conv_transpose(struct onnx_import *im)
     uint32_t out[2] = {0};
     struct window w;
 
+    if (x && tdl_kit_rank(x) == 5)
+        return onnx_add_volume_conv_transpose(im, x);
     if (!x || !take_window(im, tdl_kit_rank(x), &w) || !(x = to_picture(im, x)))
         return false;
     filter = take_filter(im, &w);

@@ -12,6 +12,40 @@
 
 #define MAX_CONDITIONS 4096 /* of Compress */
 
+/* The result where there are no indices, which has their dimensions. */
+static bool gather_nothing(struct onnx_import *im, const struct tdl_tensor_params *x,
+                           const struct tdl_tensor_params *indices, uint32_t axis, bool whole)
+{
+    struct tdl_tensor_params out = *indices;
+
+    out.dtype = x->dtype;
+    if (whole && x->rank - 1 + indices->rank > TDL_MAX_RANK)
+        return tdl_kit_lacks(&im->kit, "%u dimensions of nothing", x->rank - 1 + indices->rank);
+    out.rank = whole ? x->rank - 1 + indices->rank : indices->rank;
+    for (uint32_t i = 0; whole && i < out.rank; i++)
+        out.shape[i] = i < axis                   ? x->shape[i]
+                       : i < axis + indices->rank ? indices->shape[i - axis]
+                                                  : x->shape[i + 1 - indices->rank];
+    return onnx_give_empty(im, 0, &out);
+}
+
+/* GatherElements' input as far as its indices reach along the other axes. */
+static struct tdl_operand *within_indices(struct onnx_import *im, struct tdl_operand *x,
+                                          const struct tdl_operand *indices, uint32_t axis)
+{
+    const uint32_t *s = tdl_kit_shape(x), *t = tdl_kit_shape(indices);
+    struct tdl_slice_params p = {{0}};
+    bool smaller = false;
+
+    for (uint32_t i = 0; i < tdl_kit_rank(x) && tdl_kit_rank(x) == tdl_kit_rank(indices); i++) {
+        const bool cut = i != axis && t[i] < s[i];
+
+        p.size[i] = cut ? t[i] : s[i];
+        smaller |= cut;
+    }
+    return smaller ? tdl_builder_slice(im->builder, x, &p) : x;
+}
+
 static bool add_gather(struct onnx_import *im)
 {
     struct tdl_tensor_params desc, indices_desc;
@@ -21,13 +55,17 @@ static bool add_gather(struct onnx_import *im)
     if (!onnx_desc(im, 0, &desc) || !onnx_desc(im, 1, &indices_desc) ||
         !tdl_kit_axis(&im->kit, onnx_int(im, "axis", 0), desc.rank, &axis))
         return false;
+    const bool whole = !strcmp(im->node.row->name, "Gather");
+    if (onnx_is_empty(im, 1))
+        return gather_nothing(im, &desc, &indices_desc, axis, whole);
     x = onnx_operand(im, 0);
     indices = x ? onnx_operand(im, 1) : NULL;
     if (!indices)
         return false;
-    return onnx_give(im, (!strcmp(im->node.row->name, "Gather")
-                              ? tdl_builder_gather
-                              : tdl_builder_gather_elements)(im->builder, x, indices, axis));
+    if (!whole && !(x = within_indices(im, x, indices, axis)))
+        return false;
+    return onnx_give(im, (whole ? tdl_builder_gather : tdl_builder_gather_elements)(im->builder, x,
+                                                                                    indices, axis));
 }
 
 static uint64_t elements(const uint32_t *shape, uint32_t from, uint32_t to)
@@ -208,6 +246,9 @@ static bool take_reduction(struct onnx_import *im, struct tdl_scatter_params *ou
 static bool add_scatter(struct onnx_import *im)
 {
     const bool nd = !strcmp(im->node.row->name, "ScatterND");
+
+    if (onnx_is_empty(im, 2) || onnx_is_empty(im, 1)) /* nothing changes */
+        return onnx_operand(im, 0) && onnx_give(im, onnx_operand(im, 0));
     struct tdl_operand *x = onnx_operand(im, 0), *updates = x ? onnx_operand(im, 2) : NULL;
     struct tdl_operand *indices = updates ? onnx_operand(im, 1) : NULL;
     struct tdl_scatter_params how = {0};

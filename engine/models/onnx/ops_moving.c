@@ -80,33 +80,61 @@ static bool add_flatten(struct onnx_import *im)
         im, tdl_builder_flatten(im->builder, x, (uint32_t)(axis < 0 ? axis + rank : axis)));
 }
 
+/* Output 0 as input 0 in a shape of however many dimensions. */
+static bool give_wide_shape(struct onnx_import *im, uint32_t rank, const uint32_t *shape)
+{
+    return rank > TDL_MAX_RANK ? onnx_give_wide(im, onnx_operand(im, 0), rank, shape)
+                               : give_shape(im, rank, shape);
+}
+
+/* Of a value that has more dimensions than operands. */
+static bool squeeze_wide(struct onnx_import *im)
+{
+    int64_t list[ONNX_WIDE];
+    uint32_t shape[ONNX_WIDE], rank = 0, count, bits = 0;
+    struct onnx_wide in;
+
+    if (!onnx_dims(im, 0, &in) || !onnx_ints_of(im, "axes", 1, list, ONNX_WIDE, &count) ||
+        !tdl_kit_axis_bits(&im->kit, list, count, in.rank, &bits))
+        return false;
+    for (uint32_t i = 0; i < in.rank; i++) {
+        if (count ? !(bits >> i & 1) : in.shape[i] != 1)
+            shape[rank++] = in.shape[i];
+        else if (in.shape[i] != 1)
+            return tdl_kit_damaged(&im->kit, "dimension %u is %u, not 1", i, in.shape[i]);
+    }
+    return give_wide_shape(im, rank, shape);
+}
+
 static bool add_squeeze(struct onnx_import *im)
 {
     uint32_t shape[TDL_MAX_RANK], rank, count;
     int64_t list[TDL_MAX_RANK];
     struct tdl_tensor_params in;
 
+    if (onnx_wide(im, 0))
+        return squeeze_wide(im);
     return onnx_desc(im, 0, &in) && onnx_ints_of(im, "axes", 1, list, TDL_MAX_RANK, &count) &&
            tdl_kit_squeeze(&im->kit, &in, list, count, shape, &rank) && give_shape(im, rank, shape);
 }
 
 static bool add_unsqueeze(struct onnx_import *im)
 {
-    uint32_t shape[TDL_MAX_RANK] = {0}, added, count, from = 0;
-    int64_t list[TDL_MAX_RANK];
-    struct tdl_tensor_params in;
+    uint32_t shape[ONNX_WIDE] = {0}, added, count, from = 0;
+    int64_t list[ONNX_WIDE];
+    struct onnx_wide in;
 
-    if (!onnx_desc(im, 0, &in) || !onnx_ints_of(im, "axes", 1, list, TDL_MAX_RANK, &count))
+    if (!onnx_dims(im, 0, &in) || !onnx_ints_of(im, "axes", 1, list, ONNX_WIDE, &count))
         return false;
-    if (in.rank + count > TDL_MAX_RANK)
-        return tdl_kit_lacks(&im->kit, "%u dimensions; libtdl takes up to %d", in.rank + count,
-                             TDL_MAX_RANK);
-    if (!tdl_kit_axis_bits(&im->kit, list, count, in.rank + count, &added) ||
+    const uint32_t rank = in.rank + count;
+    if (rank > (onnx_is_empty(im, 0) ? TDL_MAX_RANK : ONNX_WIDE))
+        return tdl_kit_lacks(&im->kit, "%u dimensions; libtdl takes up to %d", rank, ONNX_WIDE);
+    if (!tdl_kit_axis_bits(&im->kit, list, count, rank, &added) ||
         (uint32_t)__builtin_popcount(added) != count)
         return tdl_kit_damaged(&im->kit, "an axis that is listed twice, or is none");
-    for (uint32_t i = 0; i < in.rank + count; i++)
+    for (uint32_t i = 0; i < rank; i++)
         shape[i] = added >> i & 1 ? 1 : in.shape[from++];
-    return give_shape(im, in.rank + count, shape);
+    return give_wide_shape(im, rank, shape);
 }
 
 /* Both ways: a dimension of the list may be 1, too, and dimensions are aligned at
@@ -399,24 +427,37 @@ static bool add_pad(struct onnx_import *im)
 
 /* --------------------------------------------------------------------- turning */
 
+static bool transpose_nothing(struct onnx_import *im, const uint32_t *permutation)
+{
+    struct tdl_tensor_params in, out;
+
+    if (!onnx_desc(im, 0, &in))
+        return false;
+    out = in;
+    for (uint32_t i = 0; i < in.rank; i++)
+        out.shape[i] = in.shape[permutation[i]];
+    return onnx_give_empty(im, 0, &out);
+}
+
 static bool add_transpose(struct onnx_import *im)
 {
-    struct tdl_operand *x = onnx_operand(im, 0);
     const struct onnx_wide *wide = onnx_wide(im, 0);
     int64_t list[ONNX_WIDE];
     uint32_t permutation[ONNX_WIDE], count;
+    struct onnx_wide in;
 
-    if (!x || !onnx_int_list(im, "perm", list, ONNX_WIDE, &count))
+    if (!onnx_dims(im, 0, &in) || !onnx_int_list(im, "perm", list, ONNX_WIDE, &count))
         return false;
-    const uint32_t rank = wide ? wide->rank : tdl_kit_rank(x);
-    if (wide && !count)
-        for (; count < rank; count++)
-            list[count] = rank - 1 - count;
-    if (count && !tdl_kit_permutation(&im->kit, list, count, rank, permutation))
+    for (const bool turned = count == 0; turned && count < in.rank; count++)
+        list[count] = (int64_t)in.rank - 1 - count;
+    if (!tdl_kit_permutation(&im->kit, list, count, in.rank, permutation))
         return false;
     if (wide)
         return onnx_transpose_wide(im, wide, permutation);
-    return onnx_give(im, tdl_builder_transpose(im->builder, x, count ? permutation : NULL));
+    if (onnx_is_empty(im, 0))
+        return transpose_nothing(im, permutation);
+    struct tdl_operand *x = onnx_operand(im, 0);
+    return x && onnx_give(im, tdl_builder_transpose(im->builder, x, permutation));
 }
 
 static bool add_tile(struct onnx_import *im)

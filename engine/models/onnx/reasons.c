@@ -23,7 +23,6 @@ static const struct {
     const char *type, *reason;
 } refused[] = {
     {"BatchedNMS_TRT", plugins},
-    {"Bernoulli", noise},
     {"ConcatFromSequence", sequences},
     {"EfficientNMS_TRT", plugins},
     {"Gradient", gradients},
@@ -34,10 +33,6 @@ static const struct {
     {"Optional", sequences},
     {"OptionalGetElement", sequences},
     {"OptionalHasElement", sequences},
-    {"RandomNormal", noise},
-    {"RandomNormalLike", noise},
-    {"RandomUniform", noise},
-    {"RandomUniformLike", noise},
     {"RegexFullMatch", texts},
     {"Scan", loops},
     {"SequenceAt", sequences},
@@ -49,7 +44,6 @@ static const struct {
     {"SequenceMap", sequences},
     {"SoftmaxCrossEntropyLoss", gradients},
     {"SplitToSequence", sequences},
-    {"STFT", sounds},
     {"StringConcat", texts},
     {"StringNormalizer", texts},
     {"StringSplit", texts},

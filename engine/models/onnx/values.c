@@ -127,8 +127,7 @@ static struct onnx_value *input(struct onnx_import *im, uint32_t i)
             tdl_pb_text(&im->node.inputs[i], text, sizeof(text)));
         return NULL;
     }
-    const char *type = im->node.row ? im->node.row->name : "";
-    if (strcmp(type, "Reshape") && strcmp(type, "Transpose") && !onnx_refuse_wide(im, v))
+    if (!onnx_takes_wide(im) && !onnx_refuse_wide(im, v))
         return NULL;
     return onnx_settle(im, v) ? v : NULL;
 }

@@ -1,24 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Values of more dimensions than operands have, between a Reshape and a Transpose as in pixel
- * shuffles and partitions into windows. The operand is flat; a Transpose takes dimensions of
- * 1 away, and those together that stay neighbours.
+ * shuffles and partitions into windows, or a sum as in attention by relative places. The operand
+ * is flat; a Transpose takes dimensions of 1 away, and those together that stay neighbours. A
+ * function of two elements takes those together along which each operand is repeated, or is not.
  */
 #include "onnx.h"
 
 #include <string.h>
+
+bool onnx_takes_wide(const struct onnx_import *im)
+{
+    static const char *const moves[] = {"Reshape", "Squeeze", "Transpose", "Unsqueeze"};
+
+    for (size_t i = 0; im->node.row && i < sizeof(moves) / sizeof(*moves); i++)
+        if (!strcmp(im->node.row->name, moves[i]))
+            return true;
+    return im->node.row && (im->node.row->one || im->node.row->two) &&
+           strcmp(im->node.row->name, "Mean") != 0; /* which divides their sum */
+}
 
 bool onnx_refuse_wide(struct onnx_import *im, const struct onnx_value *v)
 {
     char text[64];
 
     return !v->wide ||
-           tdl_kit_refuse(
-               &im->kit,
-               "'%s' has %u dimensions; libtdl takes up to %d, and more only between "
-               "Reshape and Transpose: export the model with fewer (one picture, without "
-               "dimensions of 1)",
-               tdl_pb_text(&v->name, text, sizeof(text)), v->wide->rank, TDL_MAX_RANK);
+           tdl_kit_refuse(&im->kit,
+                          "'%s' has %u dimensions; libtdl takes up to %d, and more only between "
+                          "Reshape and Transpose, or in sums and the like: export the model with "
+                          "fewer (one picture, without "
+                          "dimensions of 1)",
+                          tdl_pb_text(&v->name, text, sizeof(text)), v->wide->rank, TDL_MAX_RANK);
 }
 
 const struct onnx_wide *onnx_wide(struct onnx_import *im, uint32_t i)
@@ -107,4 +119,85 @@ bool onnx_transpose_wide(struct onnx_import *im, const struct onnx_wide *w,
     if (count > 1)
         x = tdl_builder_transpose(im->builder, onnx_reshape(im, x, count, from), order);
     return onnx_give_wide(im, x, w->rank, shape);
+}
+
+bool onnx_has_wide(struct onnx_import *im)
+{
+    for (uint32_t i = 0; i < im->node.input_count; i++)
+        if (onnx_wide(im, i))
+            return true;
+    return false;
+}
+
+bool onnx_dims(struct onnx_import *im, uint32_t i, struct onnx_wide *out)
+{
+    const struct onnx_wide *wide = onnx_wide(im, i);
+    struct tdl_tensor_params desc;
+
+    if (!onnx_desc(im, i, &desc))
+        return false;
+    *out = (struct onnx_wide){.rank = desc.rank};
+    memcpy(out->shape, desc.shape, desc.rank * sizeof(*desc.shape));
+    if (wide)
+        *out = *wide;
+    return true;
+}
+
+/* Of dimension `d` of `rank`, which are aligned at the last. */
+static uint32_t size_at(const struct onnx_wide *w, uint32_t rank, uint32_t d)
+{
+    return d + w->rank >= rank ? w->shape[d + w->rank - rank] : 1;
+}
+
+/* Dimensions of both in few: neighbours are one where none or the same operand is repeated.
+ * Gives how many there are, and the result's own; 0 with the builder in error. */
+static uint32_t join(struct onnx_import *im, const struct onnx_wide in[2], struct onnx_wide *out,
+                     uint32_t few[2][ONNX_WIDE])
+{
+    uint32_t count = 0, kind = 0;
+
+    *out = (struct onnx_wide){.rank = in[0].rank > in[1].rank ? in[0].rank : in[1].rank};
+    few[0][0] = few[1][0] = 1;
+    for (uint32_t d = 0; d < out->rank; d++) {
+        const uint32_t a = size_at(&in[0], out->rank, d), b = size_at(&in[1], out->rank, d);
+        const uint32_t now = (a > 1) + 2 * (b > 1);
+
+        if (a != b && a != 1 && b != 1)
+            return tdl_kit_damaged(&im->kit, "dimension %u is %u and %u", d, a, b);
+        out->shape[d] = a > b ? a : b;
+        if (now == 0)
+            continue;
+        if (now != kind) {
+            few[0][count] = few[1][count] = 1;
+            count++;
+        }
+        few[0][count - 1] *= a;
+        few[1][count - 1] *= b;
+        kind = now;
+    }
+    return count ? count : 1;
+}
+
+bool onnx_add_elements_wide(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0), *y = NULL;
+    struct onnx_wide in[2], out;
+    uint32_t few[2][ONNX_WIDE], count;
+
+    if (!x || !onnx_dims(im, 0, &in[0]))
+        return false;
+    if (im->node.input_count == 1 && im->node.row->one)
+        return onnx_give_wide(im, im->node.row->one(im->builder, x), in[0].rank, in[0].shape);
+    if (im->node.input_count != 2)
+        return tdl_kit_lacks(&im->kit, "%u inputs of so many dimensions", im->node.input_count);
+    if (!(y = onnx_operand(im, 1)) || !onnx_dims(im, 1, &in[1]) ||
+        !(count = join(im, in, &out, few)))
+        return false;
+    if (count > TDL_MAX_RANK)
+        return tdl_kit_refuse(&im->kit,
+                              "it repeats elements along %u dimensions; libtdl does along up to %d",
+                              count, TDL_MAX_RANK);
+    x = onnx_reshape(im, x, count, few[0]);
+    return onnx_give_wide(im, im->node.row->two(im->builder, x, onnx_reshape(im, y, count, few[1])),
+                          out.rank, out.shape);
 }
