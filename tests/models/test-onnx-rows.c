@@ -368,6 +368,25 @@ static void two_calls(bytes *g)
     onnx_function(&functions, "G", "b", "a", 18, &nodes);
 }
 
+/* Two functions of one name, of which calls say which they mean: -x, and 2 x. */
+static void overloads(bytes *g)
+{
+    enum { CALLED = 8, DEFINED = 13 };
+    bytes nodes = {0}, a = {0};
+    onnx_attr_own(&a);
+    onnx_node(g, "F", "x", "p", &a);
+    onnx_attr_own(&a);
+    onnx_put_text(&a, CALLED, "two");
+    onnx_node(g, "F", "x", "q", &a);
+    onnx_node(g, "Sub", "p q", "y", NULL);
+
+    onnx_function_node(&nodes, "Add", "x x", "y", NULL);
+    onnx_put_text(&nodes, DEFINED, "two");
+    onnx_function(&functions, "F", "x", "y", 18, &nodes);
+    onnx_function_node(&nodes, "Neg", "x", "y", NULL);
+    onnx_function(&functions, "F", "x", "y", 18, &nodes);
+}
+
 static void layer_normalization(bytes *g)
 {
     FLOATS(g, "scale", 1, DIMS(2), 2, 3);
@@ -424,6 +443,7 @@ static const struct row {
     {"Split with an empty part", split_with_nothing, {1, 3}, 2, 2, {1, 3}, {1, 2, 0}},
     {"scores of boxes", scores_of_boxes, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
     {"two calls of a function", two_calls, {1, 3}, 2, 2, {1, 6}, {0, 0, -90, -90, -180, -180}},
+    {"functions of one name", overloads, {1, 3}, 2, 2, {1, 3}, {0, -3, -6}},
     {"scores by tuples", scores_by_tuples, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
     {"scores by arithmetic", scores_by_arithmetic, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
     {"scores from the end", scores_from_the_end, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
