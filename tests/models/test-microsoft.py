@@ -21,7 +21,7 @@ except ImportError:
 from chains import Node, attribute, field, value_info
 
 RANDOM = np.random.RandomState(3)
-KINDS = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9}
+KINDS = {"float32": 1, "float16": 10, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9}
 CASES = []
 
 
@@ -87,7 +87,8 @@ def model(kind, domain, inputs, outputs, attributes):
 
 def case(name, kind, inputs, outputs, domain="com.microsoft", **attributes):
     outputs = outputs if isinstance(outputs, list) else [outputs]
-    CASES.append((name, model(kind, domain, inputs, outputs, attributes), inputs, outputs))
+    CASES.append((name, model(kind, domain, inputs, outputs, attributes), inputs, outputs,
+                  (kind, domain, attributes)))
 
 
 # ------------------------------------------------------------------ definitions
@@ -271,6 +272,35 @@ def normalizations():
          [f32(nhwc(y)), f32(nhwc(s))], groups=2, activation=0)
 
 
+# ------------------------------------------------------------------------ crops
+
+def crop(x, region, size):
+    """[C, h, w], with 0 outside of x, and edges as parts of its size."""
+    def places(low, high, pixels, count):
+        part = np.arange(count) / (count - 1) if count > 1 else np.array([0.5])
+        return (low + part * (high - low)) * (pixels - 1)
+
+    y = np.zeros((x.shape[0],) + size)
+    for r, v in enumerate(places(region[0], region[2], x.shape[1], size[0])):
+        for c, h in enumerate(places(region[1], region[3], x.shape[2], size[1])):
+            if 0 <= v <= x.shape[1] - 1 and 0 <= h <= x.shape[2] - 1:
+                i, j = int(v), int(h)
+                k, m = min(i + 1, x.shape[1] - 1), min(j + 1, x.shape[2] - 1)
+                y[:, r, c] = ((x[:, i, j] * (j + 1 - h) + x[:, i, m] * (h - j)) * (i + 1 - v) +
+                              (x[:, k, j] * (j + 1 - h) + x[:, k, m] * (h - j)) * (v - i))
+    return y
+
+
+def crops():
+    x, which = numbers(2, 3, 6, 7), np.array([1, 0, 1], np.int32)
+    regions = np.array([[0.1, 0.2, 0.9, 0.7], [-0.3, 0.1, 0.6, 1.2], [0.8, 0.9, 0.2, 0.1]],
+                       np.float32)
+    for size in ((4, 5), (1, 3)):
+        want = np.stack([crop(x[i].astype(np.float64), r, size) for i, r in zip(which, regions)])
+        case("CropAndResize to %dx%d" % size, "CropAndResize",
+             [In(x), In(regions), In(which), np.array(size, np.int32)], f32(want))
+
+
 # -------------------------------------------------------------------- attention
 
 def heads_of(x, heads):
@@ -341,6 +371,21 @@ def attention():
     case("QAttention", "QAttention",
          [In(x), w, bias, scalar(0.02), scales, None, zero, np.zeros(24, np.int8)],
          attend(*np.split(p, 3, -1), 2), num_heads=2)
+
+
+# ----------------------------------------------------------------------- halves
+
+def halved(x):
+    if isinstance(x, In):
+        return In(halved(x.data))
+    return x.astype(np.float16) if x is not None and x.dtype == np.float32 else x
+
+
+def halves():
+    """What is above, in files of float16."""
+    for name, _, inputs, outputs, (kind, domain, attributes) in list(CASES):
+        case(name + " in float16", kind, [halved(x) for x in inputs], [halved(o) for o in outputs],
+             domain, **attributes)
 
 
 # -------------------------------------------------------------------- quantized
@@ -455,13 +500,14 @@ def pack(rows_of, bits):
 def wrong(got, want):
     if got.shape != want.shape or got.dtype != want.dtype:
         return "it is %s%s, not %s%s" % (got.dtype, list(got.shape), want.dtype, list(want.shape))
-    limit = 1 if want.dtype != np.float32 else 1e-4 * max(1, np.abs(want).max())
+    parts = {"float32": 1e-4, "float16": 1e-2}.get(want.dtype.name)
+    limit = parts * max(1, np.abs(want).max()) if parts else 1
     error = np.abs(got.astype(np.float64) - want.astype(np.float64)).max()
     return None if error <= limit else "it differs by %g" % error
 
 
 def check(tdl_run, folder, number, more):
-    name, file, inputs, outputs = CASES[number]
+    name, file, inputs, outputs, _ = CASES[number]
     base = os.path.join(folder, "%d" % number)
     with open(base + ".onnx", "wb") as f:
         f.write(file)
@@ -495,6 +541,8 @@ def main():
     gates()
     normalizations()
     attention()
+    halves()
+    crops()
     quantized(np.uint8)
     quantized(np.int8)
     rounded_products()

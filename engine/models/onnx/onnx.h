@@ -170,6 +170,7 @@ struct tdl_operand *onnx_find_places(struct onnx_import *im, struct tdl_operand 
                                      struct tdl_operand **out_count);
 /* ops_roi.c */
 bool onnx_add_roi_align(struct onnx_import *im);
+bool onnx_add_crop_and_resize(struct onnx_import *im);
 /* ops_resize.c */
 bool onnx_add_resize(struct onnx_import *im);
 bool onnx_add_upsample(struct onnx_import *im);

@@ -366,6 +366,7 @@ const struct onnx_row onnx_rows_microsoft[] = {
     {MS "BiasGelu", 2, 2, add_bias_gelu},
     {MS "BiasSoftmax", 2, 2, add_bias_softmax},
     {MS "BiasSplitGelu", 2, 2, add_bias_split_gelu},
+    {MS "CropAndResize", 4, 4, onnx_add_crop_and_resize},
     {MS "FastGelu", 1, 2, add_fast_gelu},
     {MS "FusedConv", 2, 4, add_fused_conv},
     {MS "FusedGemm", 2, 3, add_fused_gemm},

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * ONNX's RoiAlign (Operators.md, RoiAlign): a grid of points in each region, of which each
- * lies between four pixels, and the mean or the maximum of those of a cell.
+ * lies between four pixels, and the mean or the maximum of those of a cell. CropAndResize of
+ * ONNX Runtime's own domain has cells of one point each, the outer ones on the region's edges,
+ * which are parts of the picture.
  */
 #include "onnx.h"
 
@@ -13,7 +15,7 @@ struct grid {
     struct onnx_import *im;
     uint32_t regions, cells[2], ratio; /* height, width; points of a cell along each */
     float scale, offset;
-    bool least_one, maximum;
+    bool least_one, maximum, crops;
 };
 
 static bool read_grid(struct onnx_import *im, struct grid *g)
@@ -42,6 +44,27 @@ static bool read_grid(struct onnx_import *im, struct grid *g)
     return true;
 }
 
+static bool read_crops(struct onnx_import *im, struct grid *g)
+{
+    struct tdl_pb mode;
+    int64_t size[2];
+    uint32_t count;
+
+    if (!onnx_ints(im, 3, size, 2, &count))
+        return false;
+    if (count != 2 || size[0] < 1 || size[1] < 1 || size[0] > MOST_POINTS || size[1] > MOST_POINTS)
+        return tdl_kit_damaged(&im->kit, "crops of another size than 1 to %d pixels", MOST_POINTS);
+    if ((onnx_string(im, "mode", &mode) && !tdl_pb_is(&mode, "bilinear")) ||
+        onnx_float(im, "extrapolation_value", 0) != 0)
+        return tdl_kit_lacks(&im->kit, "nearest pixels, or others than 0 outside");
+    *g = (struct grid){.im = im,
+                       .cells = {(uint32_t)size[0], (uint32_t)size[1]},
+                       .ratio = 1,
+                       .scale = 1,
+                       .crops = true};
+    return true;
+}
+
 /* Column `i` of the regions, [regions, 1], on the picture's grid. */
 static O edge(const struct grid *g, O rois, uint32_t i)
 {
@@ -66,6 +89,20 @@ static O points(const struct grid *g, O rois, uint32_t axis)
     return tdl_builder_add(b, from, tdl_builder_mul(b, size, at));
 }
 
+/* The same of crops, of which the pixels' number along that axis is known. */
+static O crop_points(const struct grid *g, O rois, uint32_t axis, uint32_t size)
+{
+    struct tdl_builder *b = g->im->builder;
+    const uint32_t count = g->cells[axis];
+    O from = edge(g, rois, axis), step = tdl_builder_sub(b, edge(g, rois, axis + 2), from);
+    O at = onnx_sequence(g->im, TDL_FLOAT32, count, count > 1 ? 0 : 0.5,
+                         count > 1 ? 1.0 / (count - 1) : 0);
+
+    at = at ? tdl_builder_reshape(b, at, 2, (const uint32_t[]){1, count}) : NULL;
+    at = tdl_builder_add(b, from, tdl_builder_mul(b, step, at));
+    return tdl_builder_linear(b, at, (float)(size - 1), 0);
+}
+
 /* Two neighbours of each point along an axis, as int32, and how much they count. */
 struct neighbours {
     O at[2], weight[2];
@@ -74,9 +111,10 @@ struct neighbours {
 static struct neighbours neighbours(const struct grid *g, O at, uint32_t size)
 {
     struct tdl_builder *b = g->im->builder;
-    const float zero = 0, last = (float)size - 1, low = -1, high = (float)size;
+    const float zero = 0, last = (float)size - 1;
+    const float low = g->crops ? 0 : -1, high = g->crops ? last : (float)size;
     struct neighbours n;
-    /* Points farther than a pixel outside count nothing. */
+    /* Points farther than a pixel outside count nothing; of crops all outside. */
     O near = tdl_builder_cast(b, tdl_builder_equal(b, at, tdl_builder_clamp(b, at, &low, &high)),
                               TDL_FLOAT32);
     at = tdl_builder_clamp(b, at, &zero, &last);
@@ -129,7 +167,7 @@ static O gather_cells(const struct grid *g, O x, uint32_t channels)
     return tdl_builder_transpose(b, x, (const uint32_t[]){0, 3, 1, 2});
 }
 
-bool onnx_add_roi_align(struct onnx_import *im)
+static bool give_regions(struct onnx_import *im, bool (*read)(struct onnx_import *, struct grid *))
 {
     O x = onnx_operand(im, 0), rois = x ? onnx_operand(im, 1) : NULL, sum = NULL;
     O images = rois ? onnx_operand(im, 2) : NULL;
@@ -137,7 +175,7 @@ bool onnx_add_roi_align(struct onnx_import *im)
     struct neighbours n[2];
     struct grid g = {0};
 
-    if (!images || !read_grid(im, &g))
+    if (!images || !read(im, &g))
         return false;
     if (tdl_kit_rank(x) != 4 || tdl_kit_rank(rois) != 2 || tdl_kit_shape(rois)[1] != 4 ||
         tdl_kit_rank(images) != 1 || tdl_kit_shape(images)[0] != tdl_kit_shape(rois)[0])
@@ -148,7 +186,8 @@ bool onnx_add_roi_align(struct onnx_import *im)
     if ((uint64_t)s[0] * h * w > INT32_MAX)
         return tdl_kit_lacks(&im->kit, "pictures of more than 2^31 pixels");
     for (uint32_t i = 0; i < 2; i++)
-        n[i] = neighbours(&g, points(&g, rois, i), s[2 + i]);
+        n[i] = neighbours(&g, g.crops ? crop_points(&g, rois, i, s[2 + i]) : points(&g, rois, i),
+                          s[2 + i]);
     O first = tdl_builder_mul(b, tdl_builder_cast(b, images, TDL_INT32),
                               tdl_kit_number(&im->kit, TDL_INT32, h * w));
     first = tdl_builder_reshape(b, first, 3, (const uint32_t[]){g.regions, 1, 1});
@@ -160,4 +199,14 @@ bool onnx_add_roi_align(struct onnx_import *im)
         sum = i == 0 ? one : (g.maximum ? tdl_builder_max : tdl_builder_add)(b, sum, one);
     }
     return onnx_give(im, gather_cells(&g, sum, channels));
+}
+
+bool onnx_add_roi_align(struct onnx_import *im)
+{
+    return give_regions(im, read_grid);
+}
+
+bool onnx_add_crop_and_resize(struct onnx_import *im)
+{
+    return give_regions(im, read_crops);
 }
