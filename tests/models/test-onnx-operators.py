@@ -240,6 +240,120 @@ nothing()
 gathered()
 
 
+# ------------------------------------------------------------------- pictures by places
+
+def bilinear(plane, y, x):
+    """Of a picture that zeros lie round."""
+    total, top, left = 0.0, int(np.floor(y)), int(np.floor(x))
+    for r, c in itertools.product((top, top + 1), (left, left + 1)):
+        if 0 <= r < plane.shape[0] and 0 <= c < plane.shape[1]:
+            total += plane[r, c] * (1 - abs(y - r)) * (1 - abs(x - c))
+    return total
+
+
+def deformed(x, w, offset, mask, bias, stride, dilation, pads, groups, parts):
+    kernel, out = w.shape[2:], offset.shape[2:]
+    y = np.zeros((x.shape[0], w.shape[0], *out)) + bias.reshape(1, -1, 1, 1)
+    taps = list(itertools.product(range(kernel[0]), range(kernel[1])))
+    for n, c, r, q in itertools.product(range(x.shape[0]), range(x.shape[1]), *map(range, out)):
+        part, group = c // (x.shape[1] // parts), c // (x.shape[1] // groups)
+        to = w.shape[0] // groups
+        for t, (i, j) in enumerate(taps):
+            at = 2 * (part * len(taps) + t)
+            v = bilinear(x[n, c],
+                         r * stride[0] + i * dilation[0] - pads[0] + offset[n, at, r, q],
+                         q * stride[1] + j * dilation[1] - pads[1] + offset[n, at + 1, r, q])
+            v *= 1 if mask is None else mask[n, part * len(taps) + t, r, q]
+            y[n, group * to:(group + 1) * to, r, q] += \
+                v * w[group * to:(group + 1) * to, c % (x.shape[1] // groups), i, j]
+    return y
+
+
+def deformations():
+    for kernel, stride, dilation, pads, groups, parts, masked in (
+            ((3, 3), (1, 1), (1, 1), (1, 1, 1, 1), 1, 1, True),
+            ((1, 1), (1, 1), (1, 1), (0,) * 4, 1, 1, False),
+            ((2, 3), (2, 1), (1, 2), (0, 2, 1, 0), 2, 1, True),
+            ((3, 2), (1, 2), (2, 1), (2, 0, 0, 1), 1, 2, True),
+            ((2, 2), (1, 1), (1, 1), (0,) * 4, 4, 4, False)):
+        x, w = numbers(2, 4, 6, 5), numbers(4, 4 // groups, *kernel)
+        out = [(n + pads[i] + pads[2 + i] - (kernel[i] - 1) * dilation[i] - 1) // stride[i] + 1
+               for i, n in enumerate((6, 5))]
+        taps = kernel[0] * kernel[1]
+        inputs = {"x": x, "offset": numbers(2, parts * taps * 2, *out) * 3}
+        mask = numbers(2, parts * taps, *out) if masked else None
+        inputs.update({"mask": mask} if masked else {})
+        weights = {"w": w, "b": numbers(4)}
+        case("DeformConv by %s, %s apart, %d groups, %d of offsets" % (
+            kernel, stride, groups, parts),
+             [Node("DeformConv", ["x", "w", "offset", "b", "mask" if masked else ""], ["y"],
+                   {"strides": stride, "dilations": dilation, "pads": pads, "group": groups,
+                    "offset_group": parts})],
+             {"y": deformed(x, w, inputs["offset"], mask, weights["b"], stride, dilation, pads,
+                            groups, parts)}, weights, inputs)
+    refused("DeformConv of other offsets", [Node("DeformConv", ["x", "w", "o"], ["y"], {})],
+            "offsets that do not fit", {"w": numbers(1, 1, 2, 2)},
+            {"x": numbers(1, 1, 4, 4), "o": numbers(1, 8, 4, 4)})
+
+
+def maxima(x, kernel, stride, dilation, pads, columns=False):
+    """The maxima of windows and their places among all elements, the first of equal ones."""
+    h, w = x.shape[2:]
+    out = [(n + pads[i] + pads[2 + i] - (kernel[i] - 1) * dilation[i] - 1) // stride[i] + 1
+           for i, n in enumerate((h, w))]
+    y, at = np.zeros(x.shape[:2] + tuple(out), np.float32), np.zeros(x.shape[:2] + tuple(out),
+                                                                     np.int64)
+    for n, c, r, q in itertools.product(*map(range, y.shape)):
+        found = [(-x[n, c, i, j], i, j)
+                 for i in range(r * stride[0] - pads[0],
+                                r * stride[0] - pads[0] + kernel[0] * dilation[0], dilation[0])
+                 for j in range(q * stride[1] - pads[1],
+                                q * stride[1] - pads[1] + kernel[1] * dilation[1], dilation[1])
+                 if 0 <= i < h and 0 <= j < w]
+        most, i, j = min(found)
+        y[n, c, r, q] = -most
+        at[n, c, r, q] = (n * x.shape[1] + c) * h * w + (j * h + i if columns else i * w + j)
+    return y, at
+
+
+def pools():
+    for kernel, stride, dilation, pads in (((2, 2), (2, 2), (1, 1), (0,) * 4),
+                                           ((3, 2), (1, 3), (1, 2), (1, 0, 1, 1)),
+                                           ((3, 3), (2, 2), (2, 1), (2, 1, 1, 1))):
+        x = RANDOM.randint(0, 9, (2, 3, 7, 8)).astype(np.float32) - 20
+        for order in (0, 1):
+            y, at = maxima(x, kernel, stride, dilation, pads, order)
+            case("MaxPool's places in windows of %s, order %d" % (kernel, order),
+                 [Node("MaxPool", ["x"], ["y", "at"],
+                       {"kernel_shape": kernel, "strides": stride, "dilations": dilation,
+                        "pads": pads, "storage_order": order})], {"y": y, "at": at},
+                 inputs={"x": x})
+    x = numbers(3, 6, 8)
+    y, at = maxima(x[None], (2, 2), (2, 2), (1, 1), (0,) * 4)
+    nodes = [Node("MaxPool", ["x"], ["y", "at"], {"kernel_shape": (2, 2), "strides": (2, 2)})]
+    case("MaxPool of a picture without a batch", nodes, {"y": y[0], "at": at[0]}, inputs={"x": x})
+    back = np.zeros(3 * 6 * 8, np.float32)
+    back[at.flatten()] = y.flatten()
+    case("MaxUnpool", nodes + [
+        Node("Unsqueeze", ["y", "zero"], ["y4"], {}), Node("Unsqueeze", ["at", "zero"], ["at4"], {}),
+        Node("MaxUnpool", ["y4", "at4"], ["z"], {"kernel_shape": (2, 2), "strides": (2, 2)}),
+        Node("MaxUnpool", ["y4", "at4", "size"], ["more"],
+             {"kernel_shape": (2, 2), "strides": (2, 2)})],
+         {"z": back.reshape(1, 3, 6, 8),
+          "more": np.pad(back.reshape(1, 3, 6, 8), ((0, 0), (0, 0), (0, 1), (0, 0)))},
+         {"zero": ints(0), "size": ints(1, 3, 7, 8)}, {"x": x})
+    x = numbers(2, 3, 9)
+    y, at = maxima(x[:, :, None], (1, 3), (1, 2), (1, 1), (0, 1, 0, 1))
+    case("MaxPool's places along one dimension",
+         [Node("MaxPool", ["x"], ["y", "at"], {"kernel_shape": (3,), "strides": (2,),
+                                               "pads": (1, 1)})],
+         {"y": y[:, :, 0], "at": at[:, :, 0]}, inputs={"x": x})
+
+
+deformations()
+pools()
+
+
 # -------------------------------------------------------------------- random numbers
 
 def moments(name, nodes, low, high, mean, deviation, inputs):

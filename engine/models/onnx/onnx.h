@@ -125,9 +125,15 @@ bool onnx_convolve_floats(struct onnx_import *im, struct tdl_operand *x, onnx_th
 bool onnx_pool(struct onnx_import *im, struct tdl_operand *x, bool max, onnx_then *then);
 /* ops_activations.c: x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) */
 struct tdl_operand *onnx_gelu_by_tanh(struct onnx_import *im, struct tdl_operand *x);
-/* ops_einsum.c, ops_sample.c */
+/* ops_einsum.c, ops_sample.c, ops_deform.c, ops_max_places.c */
 bool onnx_add_einsum(struct onnx_import *im);
 bool onnx_add_grid_sample(struct onnx_import *im);
+bool onnx_add_deform_conv(struct onnx_import *im);
+bool onnx_add_max_unpool(struct onnx_import *im);
+/* ops_max_places.c: where the maxima of x, [images, channels, height, width], are in all of it,
+ * int64 of the pool's output, whose height and width are `out`. NULL with the builder in error. */
+struct tdl_operand *onnx_max_places(struct onnx_import *im, struct tdl_operand *x,
+                                    const struct tdl_pool2d_params *p, const uint32_t *out);
 /* ops_volume.c: of inputs of rank 5 */
 bool onnx_add_volume_pool(struct onnx_import *im, struct tdl_operand *x, bool max, onnx_then *then);
 bool onnx_add_volume_conv(struct onnx_import *im, struct tdl_operand *x, onnx_then *then);

@@ -12,6 +12,7 @@
 struct window {
     uint32_t kernel[2], stride[2], dilation[2], pad[4]; /* pads: top, bottom, left, right */
     uint32_t spatial;                                   /* dimensions of the file: 1 or 2 */
+    bool alone;                                         /* a picture without a batch */
     enum tdl_kit_same same;
 };
 
@@ -89,22 +90,45 @@ static struct tdl_operand *to_picture(struct onnx_import *im, struct tdl_operand
     return x;
 }
 
+/* The result in the input's dimensions. */
+static struct tdl_operand *from_picture(struct onnx_import *im, const struct window *w,
+                                        struct tdl_operand *y)
+{
+    const uint32_t *s = tdl_kit_shape(y);
+
+    return w->spatial == 1 ? onnx_reshape(im, y, 3, (const uint32_t[]){s[0], s[1], s[3]})
+           : w->alone      ? onnx_reshape(im, y, 3, s + 1)
+                           : y;
+}
+
 static bool give_picture(struct onnx_import *im, const struct window *w, struct tdl_operand *y)
 {
-    if (y && w->spatial == 1) {
-        const uint32_t *s = tdl_kit_shape(y);
+    return y && onnx_give(im, from_picture(im, w, y));
+}
 
-        y = onnx_reshape(im, y, 3, (const uint32_t[]){s[0], s[1], s[3]});
-    }
-    return onnx_give(im, y);
+/* A picture that no batch is round, as PyTorch writes it, by as many sizes of the window. */
+static bool is_alone(struct onnx_import *im, const struct tdl_operand *x)
+{
+    int64_t list[6];
+    uint32_t count = 0;
+
+    return tdl_kit_rank(x) == 3 && onnx_int_list(im, "kernel_shape", list, 6, &count) && count == 2;
 }
 
 /* `x` and its window; NULL with the builder in error, or where x is NULL. */
 static struct tdl_operand *take_picture_of(struct onnx_import *im, struct tdl_operand *x,
                                            struct window *w)
 {
+    const bool alone = x && is_alone(im, x);
+
+    if (alone) {
+        const uint32_t *s = tdl_kit_shape(x);
+
+        x = onnx_reshape(im, x, 4, (const uint32_t[]){1, s[0], s[1], s[2]});
+    }
     if (!x || !take_window(im, tdl_kit_rank(x), w))
         return NULL;
+    w->alone = alone;
     x = to_picture(im, x);
     if (x)
         resolve_same(w, tdl_kit_shape(x) + 2);
@@ -325,10 +349,17 @@ bool onnx_pool(struct onnx_import *im, struct tdl_operand *x, bool max, onnx_the
     fill_pool(im, &w, &p);
     if (narrow)
         x = tdl_builder_cast(im->builder, x, TDL_FLOAT32);
-    x = (max ? tdl_builder_max_pool2d : tdl_builder_average_pool2d)(im->builder, x, &p);
+    struct tdl_operand *y =
+        (max ? tdl_builder_max_pool2d : tdl_builder_average_pool2d)(im->builder, x, &p);
+    if (y && max && !then && onnx_wanted(im, 1)) {
+        struct tdl_operand *places = onnx_max_places(im, x, &p, tdl_kit_shape(y) + 2);
+
+        if (!places || !onnx_give_at(im, 1, from_picture(im, &w, places)))
+            return false;
+    }
     if (narrow)
-        x = tdl_builder_cast(im->builder, x, dtype);
-    return x && give_picture(im, &w, then ? then(im, x) : x);
+        y = tdl_builder_cast(im->builder, y, dtype);
+    return y && give_picture(im, &w, then ? then(im, y) : y);
 }
 
 static bool add_max_pool(struct onnx_import *im)
@@ -401,12 +432,14 @@ const struct onnx_row onnx_rows_image[] = {
     {"AveragePool", 1, 1, add_average_pool},
     {"Conv", 2, 3, add_conv},
     {"ConvTranspose", 2, 3, add_conv_transpose},
+    {"DeformConv", 3, 5, onnx_add_deform_conv},
     {"GlobalAveragePool", 1, 1, add_global_pool},
     {"GlobalLpPool", 1, 1, add_global_pool},
     {"GlobalMaxPool", 1, 1, add_global_pool},
     {"GridSample", 2, 2, onnx_add_grid_sample},
     {"LpPool", 1, 1, add_lp_pool},
     {"MaxPool", 1, 1, add_max_pool},
+    {"MaxUnpool", 2, 3, onnx_add_max_unpool},
     {"Resize", 1, 4, onnx_add_resize},
     {"Upsample", 1, 2, onnx_add_upsample},
     {0},
