@@ -103,6 +103,9 @@ const struct ncnn_test ncnn_rows[] = {
      "Split s 1 2 data a b\nGridSample g 2 1 a b out 0=1 1=2\n", NONE, LIST(0.5f)},
     {"GridSample, nearest", "0=2 1=1 2=1",
      "Split s 1 2 data a b\nGridSample g 2 1 a b out 0=2 1=3 2=1\n", NONE, LIST(0)},
+    /* No layer of ncnn's own. */
+    {"YoloV5Focus", "0=4 1=2 2=2", "YoloV5Focus f 1 1 data out\n", NONE,
+     LIST(0, 2, 8, 10, 4, 6, 12, 14, 1, 3, 9, 11, 5, 7, 13, 15)},
     {"Interp, nearest", "0=2 1=1 2=1", "Interp i 1 1 data out 0=1 1=1 2=2\n", NONE,
      LIST(0, 0, 1, 1)},
     {"Interp, bilinear", "0=2 1=1 2=1", "Interp i 1 1 data out 0=2 1=1 2=2\n", NONE,

@@ -9,8 +9,10 @@
 #include <tdl/models.h>
 
 #include <core/graph.h>
+#include <models/format.h>
 #include <ops/ops.h>
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,8 +119,14 @@ static const struct {
     {INPUT "Clip c 1 1 data out 0=2 1=1\n", TDL_ERROR_INVALID_MODEL,
      "layer 1 Clip 'c': a clip from 2 to 1"},
     {INPUT "Clip c 1 2 data out more\n", TDL_ERROR_INVALID_MODEL, "1 bottoms and 2 tops"},
-    {INPUT "LSTM l 1 1 data out\n", TDL_ERROR_UNSUPPORTED,
-     "layer 1 LSTM 'l': libtdl has no layer of this type"},
+    {INPUT "Own l 1 1 data out\n", TDL_ERROR_UNSUPPORTED,
+     "layer 1 Own 'l': libtdl has no layer of this type"},
+    {INPUT "Yolov3DetectionOutput y 1 1 data out 0=80\n", TDL_ERROR_UNSUPPORTED,
+     "cut the model at 'data', which are outputs"},
+    {INPUT "Pooling3D p 1 1 data out\n", TDL_ERROR_UNSUPPORTED, "volumes are not supported"},
+    {INPUT "LSTM l 1 1 data out 0=1 1=4\n", TDL_ERROR_INVALID_MODEL, "a blob of 4 dimensions"},
+    {INPUT "CopyTo c 2 1 data data out 0=1\n", TDL_ERROR_INVALID_MODEL,
+     "2 elements from 1 on, of 2"},
     {INPUT "Evil\x1b[2J l 1 1 data out\n", TDL_ERROR_UNSUPPORTED, "layer 1 Evil?[2J 'l'"},
     {INPUT "Convolution c 1 1 data out 0=1 1=3 6=8\n", TDL_ERROR_INVALID_MODEL,
      "layer 1 Convolution 'c': 8 weights for 1 outputs of 3x3 from 1 inputs"},
@@ -226,6 +234,189 @@ static void test_errors(void)
             FAIL("\"%s\" gives %d \"%s\" instead of %d \"…%s…\"", errors[i].text, r, error,
                  errors[i].result, errors[i].error);
     }
+}
+
+/* All types of layers that ncnn has, as it was in July 2026. */
+static const char *const types[] = {
+    "AbsVal",
+    "ArgMax",
+    "BatchNorm",
+    "Bias",
+    "BinaryOp",
+    "BNLL",
+    "Cast",
+    "CELU",
+    "Clip",
+    "Concat",
+    "Convolution",
+    "Convolution1D",
+    "Convolution3D",
+    "ConvolutionDepthWise",
+    "ConvolutionDepthWise1D",
+    "ConvolutionDepthWise3D",
+    "CopyTo",
+    "Crop",
+    "CumulativeSum",
+    "Deconvolution",
+    "Deconvolution1D",
+    "Deconvolution3D",
+    "DeconvolutionDepthWise",
+    "DeconvolutionDepthWise1D",
+    "DeconvolutionDepthWise3D",
+    "DeepCopy",
+    "DeformableConv2D",
+    "Dequantize",
+    "DetectionOutput",
+    "Diag",
+    "Dropout",
+    "Einsum",
+    "Eltwise",
+    "ELU",
+    "Embed",
+    "Erf",
+    "Exp",
+    "ExpandDims",
+    "Flatten",
+    "Flip",
+    "Fold",
+    "GELU",
+    "Gemm",
+    "GLU",
+    "GridSample",
+    "GroupNorm",
+    "GRU",
+    "HardSigmoid",
+    "HardSwish",
+    "InnerProduct",
+    "Input",
+    "InstanceNorm",
+    "Interp",
+    "InverseSpectrogram",
+    "LayerNorm",
+    "Log",
+    "LRN",
+    "LSTM",
+    "MatMul",
+    "MemoryData",
+    "Mish",
+    "MultiHeadAttention",
+    "MVN",
+    "Noop",
+    "Normalize",
+    "Packing",
+    "Padding",
+    "Permute",
+    "PixelShuffle",
+    "Pooling",
+    "Pooling1D",
+    "Pooling3D",
+    "Power",
+    "PReLU",
+    "PriorBox",
+    "Proposal",
+    "PSROIPooling",
+    "Quantize",
+    "Reduction",
+    "ReLU",
+    "Reorg",
+    "Requantize",
+    "Reshape",
+    "RMSNorm",
+    "RNN",
+    "ROIAlign",
+    "ROIPooling",
+    "RotaryEmbed",
+    "Scale",
+    "SDPA",
+    "SELU",
+    "Shrink",
+    "ShuffleChannel",
+    "Sigmoid",
+    "Slice",
+    "Softmax",
+    "Softplus",
+    "Spectrogram",
+    "Split",
+    "SPP",
+    "Squeeze",
+    "StatisticsPooling",
+    "Swish",
+    "TanH",
+    "Threshold",
+    "Tile",
+    "UnaryOp",
+    "Unfold",
+    "YoloDetectionOutput",
+    "Yolov3DetectionOutput",
+};
+
+static char *read_text(const char *name)
+{
+    FILE *f = fopen(name, "rb");
+    char *text = calloc(1, 1 << 20);
+
+    if (!f || !text || fread(text, 1, (1 << 20) - 1, f) == 0)
+        abort();
+    fclose(f);
+    return text;
+}
+
+/* Input is no row of the reader's tables. */
+static bool is_row(const char *type)
+{
+    const char *name;
+
+    for (uint32_t i = 0; (name = tdl_model_ncnn.operator_name(i)); i++)
+        if (!strcmp(name, type))
+            return true;
+    return !strcmp(type, "Input");
+}
+
+/* A name as a word of the text. */
+static bool has_word(const char *text, const char *end, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (const char *at = text; (at = strstr(at, name)) && at < end; at += length)
+        if (!isalnum((unsigned char)at[-1]) && !isalnum((unsigned char)at[length]))
+            return true;
+    return false;
+}
+
+/* The page names each type once: with those that are read, or with those that are not. */
+static void test_types(const char *page)
+{
+    char error[600], text[200], layers[40] = "", *doc = read_text(page);
+    char *known = strstr(doc, "## ncnn's layers"), *refused, *end;
+    unsigned reads = 0;
+
+    refused = known ? strstr(known, "The others are refused") : NULL;
+    end = refused ? strstr(refused, "Weights of int8") : NULL;
+    if (!end) {
+        FAIL("%s has no such section", page);
+        free(doc);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        snprintf(text, sizeof(text), INPUT "%s l 1 1 data out\n", types[i]);
+        load(text, strlen(text), NULL, 0, NULL, error);
+        const bool reads_it = is_row(types[i]);
+
+        reads += reads_it;
+        if (strstr(error, "libtdl has no layer of this type"))
+            FAIL("%s: neither read nor refused by name", types[i]);
+        if (!reads_it && !strstr(error, "not supported") && !strstr(error, "convert the model") &&
+            !strstr(error, "take"))
+            FAIL("%s: '%s' does not say what to do", types[i], error);
+        if (has_word(known, refused, types[i]) != reads_it ||
+            has_word(refused, end, types[i]) == reads_it)
+            FAIL("%s is %s, which the page says otherwise", types[i],
+                 reads_it ? "read" : "refused");
+    }
+    snprintf(layers, sizeof(layers), "reads %u of them", reads);
+    if (!strstr(known, layers))
+        FAIL("the page does not say that libtdl %s", layers);
+    free(doc);
 }
 
 /* No text of a model can be a part of another, but at the end of its last line. */
@@ -370,7 +561,7 @@ static void test_names(void)
     tdl_builder_destroy(&b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     size_t rows = 0;
 
@@ -383,6 +574,10 @@ int main(void)
     for (; ncnn_test(rows); rows++)
         test_row(ncnn_test(rows));
     test_errors();
+    if (argc == 2)
+        test_types(argv[1]);
+    else
+        FAIL("usage: test-ncnn doc/models.md");
     test_damage();
     test_files();
     test_names();

@@ -47,21 +47,28 @@ static bool read_pair(struct ncnn_import *im, const struct ncnn_layer *l, const 
     return true;
 }
 
+static bool read_steps(struct ncnn_import *im, const struct ncnn_layer *l, struct window *w)
+{
+    if (!read_pair(im, l, "kernel", KERNEL, w->kernel) ||
+        !read_pair(im, l, "stride", STRIDE, w->stride) ||
+        !read_pair(im, l, "dilation", DILATION, w->dilation))
+        return false;
+    w->pad[2] = ncnn_int(l, PAD_LEFT, 0);
+    w->pad[3] = ncnn_int(l, PAD_RIGHT, w->pad[2]);
+    w->pad[0] = ncnn_is_line(l) ? 0 : ncnn_int(l, PAD_TOP, w->pad[2]);
+    w->pad[1] = ncnn_is_line(l) ? 0 : ncnn_int(l, PAD_BOTTOM, w->pad[0]);
+    return true;
+}
+
 /* All but the input's channels, which must be `channels` in the weights' count. */
 static bool read_window(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t channels,
                         struct window *w)
 {
     const int32_t outputs = ncnn_int(l, OUTPUTS, 0), groups = ncnn_int(l, GROUPS, 1);
 
-    if (!read_pair(im, l, "kernel", KERNEL, w->kernel) ||
-        !read_pair(im, l, "stride", STRIDE, w->stride) ||
-        !read_pair(im, l, "dilation", DILATION, w->dilation) ||
-        !ncnn_in_range(im, "outputs", outputs, 1) || !ncnn_in_range(im, "groups", groups, 1))
+    if (!read_steps(im, l, w) || !ncnn_in_range(im, "outputs", outputs, 1) ||
+        !ncnn_in_range(im, "groups", groups, 1))
         return false;
-    w->pad[2] = ncnn_int(l, PAD_LEFT, 0);
-    w->pad[3] = ncnn_int(l, PAD_RIGHT, w->pad[2]);
-    w->pad[0] = ncnn_is_line(l) ? 0 : ncnn_int(l, PAD_TOP, w->pad[2]);
-    w->pad[1] = ncnn_is_line(l) ? 0 : ncnn_int(l, PAD_BOTTOM, w->pad[0]);
     w->outputs = (uint32_t)outputs;
     w->groups = (uint32_t)groups;
     w->inputs = channels / w->groups;
@@ -289,6 +296,29 @@ static struct tdl_operand *add_inner_product(struct ncnn_import *im, const struc
     return ncnn_activate(im, l, x);
 }
 
+/* What is under each window as a column, channel by channel. */
+static struct tdl_operand *add_unfold(struct ncnn_import *im, const struct ncnn_layer *l)
+{
+    static const uint32_t exchanged[] = {1, 0, 2};
+    struct tdl_operand *x = ncnn_picture(im, l, 0), *y;
+    struct tdl_im2col_params params = {0};
+    struct window w = {0};
+
+    if (!x || !read_steps(im, l, &w) || !read_pads(im, &w, tdl_kit_shape(x) + 2, params.pad))
+        return NULL;
+    memcpy(params.kernel, w.kernel, sizeof(w.kernel));
+    memcpy(params.stride, w.stride, sizeof(w.stride));
+    memcpy(params.dilation, w.dilation, sizeof(w.dilation));
+    y = tdl_builder_im2col(im->builder, x, &params);
+    if (!y)
+        return NULL;
+    const uint32_t channels = tdl_kit_shape(x)[1], rows = tdl_kit_shape(y)[1];
+    const uint32_t columns = tdl_kit_shape(y)[2] * tdl_kit_shape(y)[3];
+    y = ncnn_reshape(im, y, 3, (const uint32_t[]){rows / channels, channels, columns});
+    y = tdl_builder_transpose(im->builder, y, exchanged);
+    return ncnn_reshape(im, y, 2, (const uint32_t[]){rows, columns});
+}
+
 const struct ncnn_row ncnn_rows_conv[] = {
     {"Convolution", 1, 1, add_convolution},
     {"Convolution1D", 1, 1, add_convolution},
@@ -299,5 +329,6 @@ const struct ncnn_row ncnn_rows_conv[] = {
     {"DeconvolutionDepthWise", 1, 1, add_deconvolution},
     {"DeconvolutionDepthWise1D", 1, 1, add_deconvolution},
     {"InnerProduct", 1, 1, add_inner_product},
+    {"Unfold", 1, 1, add_unfold},
     {0},
 };

@@ -34,6 +34,28 @@ static struct tdl_operand *add_reorg(struct ncnn_import *im, const struct ncnn_l
         im->builder, x, step, ncnn_int(l, 1, 0) ? TDL_BLOCK_DEPTH_FIRST : TDL_BLOCK_COLUMN_FIRST);
 }
 
+/* A layer of the programs that came with YOLOv5 and YOLOX: every second pixel of every second
+ * row, four times, column by column. */
+static struct tdl_operand *add_focus(struct ncnn_import *im, const struct ncnn_layer *l)
+{
+    struct tdl_operand *x = ncnn_picture(im, l, 0), *parts[4];
+
+    if (!x)
+        return NULL;
+    const uint32_t h = tdl_kit_shape(x)[2] / 2 * 2, w = tdl_kit_shape(x)[3] / 2 * 2;
+    if (h == 0 || w == 0)
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "a picture of one row or column");
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct tdl_slice_params params = {.start = {0, 0, i % 2, i / 2},
+                                                .size = {0, 0, h - i % 2, w - i / 2},
+                                                .step = {1, 1, 2, 2}};
+
+        if (!(parts[i] = tdl_builder_slice(im->builder, x, &params)))
+            return NULL;
+    }
+    return tdl_builder_concat(im->builder, parts, 4, 1);
+}
+
 /* ------------------------------------------------------------------- padding */
 
 /* Numbers by channel are taken off before zeros come, and put back. */
@@ -220,11 +242,8 @@ static struct tdl_operand *add_grid_sample(struct ncnn_import *im, const struct 
 }
 
 const struct ncnn_row ncnn_rows_image[] = {
-    {"GridSample", 2, 2, add_grid_sample},
-    {"Padding", 1, 1, add_padding},
-    {"PixelShuffle", 1, 1, add_pixel_shuffle},
-    {"Pooling", 1, 1, add_pooling},
-    {"Pooling1D", 1, 1, add_pooling},
-    {"Reorg", 1, 1, add_reorg},
-    {0},
+    {"GridSample", 2, 2, add_grid_sample},     {"Padding", 1, 1, add_padding},
+    {"PixelShuffle", 1, 1, add_pixel_shuffle}, {"Pooling", 1, 1, add_pooling},
+    {"Pooling1D", 1, 1, add_pooling},          {"Reorg", 1, 1, add_reorg},
+    {"YoloV5Focus", 1, 1, add_focus},          {0},
 };

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Split, Noop and the like: the same under other names. */
+/* Split, Noop and the like: the same under other names, or stored in another way. */
 static struct tdl_operand *add_same(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     return ncnn_bottom(im, l, 0);
@@ -230,13 +230,102 @@ static struct tdl_operand *add_crop(struct ncnn_import *im, const struct ncnn_la
     return tdl_builder_slice(im->builder, x, &params);
 }
 
+/* ------------------------------------------------------------------ CopyTo, rotary */
+
+/* Where the second blob begins in the first: by arrays, or by a parameter for each dimension. */
+static bool copy_places(struct ncnn_import *im, const struct ncnn_layer *l,
+                        const struct tdl_operand *x, int64_t *start)
+{
+    static const uint32_t ids[][NCNN_MAX_DIMS] = {{0}, {1, 0}, {2, 1, 0}, {2, 13, 1, 0}};
+    const uint32_t batch = ncnn_channel_axis(x), *shape;
+    const uint32_t dims = ncnn_dims(x, &shape);
+    uint32_t axis;
+
+    for (uint32_t i = 0; i < dims; i++)
+        start[batch + i] = l->params[9].count ? 0 : ncnn_int(l, ids[dims - 1][i], 0);
+    for (uint32_t i = 0; i < l->params[9].count; i++) {
+        const int32_t at = ncnn_int_at(l, 9, i, 0);
+
+        if (!ncnn_axis(im, x, ncnn_int_at(l, 11, i, (int32_t)i), &axis))
+            return false;
+        start[axis] = at < 0 ? at + (int64_t)tdl_kit_shape(x)[axis] : at;
+    }
+    return true;
+}
+
+/* The second blob in the place of a part of the first. */
+static struct tdl_operand *add_copy_to(struct ncnn_import *im, const struct ncnn_layer *l)
+{
+    struct tdl_operand *x = ncnn_bottom(im, l, 0), *y = ncnn_bottom(im, l, 1), *where;
+    int64_t start[1 + NCNN_MAX_DIMS] = {0};
+    struct tdl_pad_params params = {0};
+
+    if (!x || !y)
+        return NULL;
+    const struct tdl_tensor_params *to = tdl_kit_desc(x), *from = tdl_kit_desc(y);
+    if (to->rank != from->rank)
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL, "blobs of other dimensions");
+    if (!copy_places(im, l, x, start))
+        return NULL;
+    for (uint32_t i = 0; i < to->rank; i++) {
+        const int64_t after = (int64_t)to->shape[i] - start[i] - from->shape[i];
+
+        if (start[i] < 0 || after < 0)
+            return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL,
+                                "%u elements from %lld on, of %u", from->shape[i],
+                                (long long)start[i], to->shape[i]);
+        params.before[i] = (uint32_t)start[i];
+        params.after[i] = (uint32_t)after;
+    }
+    where = tdl_kit_fill(
+        &im->kit,
+        &(struct tdl_tensor_params){.dtype = TDL_UINT8,
+                                    .rank = from->rank,
+                                    .shape = {from->shape[0], from->shape[1], from->shape[2],
+                                              from->shape[3], from->shape[4]}},
+        1);
+    where = where ? tdl_builder_pad(im->builder, where, &params) : NULL;
+    return tdl_builder_where(im->builder, where, tdl_builder_pad(im->builder, y, &params), x);
+}
+
+/* Pairs turned by the angles of a table: they are neighbours, or lie half a row apart. Su et
+ * al., arXiv:2104.09864. */
+static struct tdl_operand *add_rotary(struct ncnn_import *im, const struct ncnn_layer *l)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *x = ncnn_picture(im, l, 0), *c = ncnn_bottom(im, l, 1);
+    struct tdl_operand *s = ncnn_bottom(im, l, 2), *first, *second, *parts[2];
+    const uint32_t near = ncnn_int(l, 0, 0) != 0, axis = near ? 4 : 3;
+
+    if (!x || !c || !s)
+        return NULL;
+    const uint32_t *in = tdl_kit_shape(x), half = in[3] / 2;
+    const uint32_t pairs[] = {1, in[1], in[2], near ? half : 2, near ? 2 : half};
+    const uint32_t angles[] = {in[2], near ? half : 1, near ? 1 : half};
+    if (in[3] % 2 || tdl_kit_elements(c) != in[2] * half || tdl_kit_elements(s) != in[2] * half)
+        return tdl_kit_none(&im->kit, TDL_ERROR_INVALID_MODEL,
+                            "angles that do not fit rows of %u elements", in[3]);
+    c = ncnn_reshape(im, c, 3, angles);
+    s = ncnn_reshape(im, s, 3, angles);
+    x = ncnn_reshape(im, x, 5, pairs);
+    first = part(im, x, axis, 0, 1);
+    second = part(im, x, axis, 1, 1);
+    parts[0] = tdl_builder_sub(b, tdl_builder_mul(b, first, c), tdl_builder_mul(b, second, s));
+    parts[1] = tdl_builder_add(b, tdl_builder_mul(b, first, s), tdl_builder_mul(b, second, c));
+    return parts[1] ? ncnn_blob(im, tdl_builder_concat(b, parts, 2, axis), 3, in + 1) : NULL;
+}
+
 const struct ncnn_row ncnn_rows_move[] = {
+    {"Cast", 1, 1, add_same},
     {"Concat", 1, NCNN_MAX_ARGS, add_concat},
+    {"CopyTo", 2, 2, add_copy_to},
     {"Crop", 1, 2, add_crop},
     {"DeepCopy", 1, 1, add_same},
     {"Flip", 1, 1, add_flip},
     {"GLU", 1, 1, add_glu},
     {"Noop", 1, 1, add_same, .many_tops = true},
+    {"Packing", 1, 1, add_same},
+    {"RotaryEmbed", 3, 3, add_rotary},
     {"ShuffleChannel", 1, 1, add_shuffle_channel},
     {"Slice", 1, 1, NULL, .add_tops = add_slice},
     {"Split", 1, 1, add_same, .many_tops = true},

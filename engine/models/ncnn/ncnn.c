@@ -174,9 +174,10 @@ static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32
 
 /* ------------------------------------------------------------------------ file */
 
-static const void *const tables[] = {
-    ncnn_rows_conv,   ncnn_rows_eltwise, ncnn_rows_functions, ncnn_rows_image,  ncnn_rows_interp,
-    ncnn_rows_matrix, ncnn_rows_move,    ncnn_rows_norm,      ncnn_rows_reduce, ncnn_rows_shape};
+static const void *const tables[] = {ncnn_rows_conv,   ncnn_rows_eltwise, ncnn_rows_functions,
+                                     ncnn_rows_image,  ncnn_rows_interp,  ncnn_rows_matrix,
+                                     ncnn_rows_move,   ncnn_rows_norm,    ncnn_rows_recurrent,
+                                     ncnn_rows_reduce, ncnn_rows_shape};
 static const struct tdl_kit_tables types = {tables, sizeof(tables) / sizeof(tables[0]),
                                             sizeof(struct ncnn_row)};
 
@@ -218,8 +219,7 @@ static bool add_layer(struct ncnn_import *im, const struct ncnn_layer *l, uint32
     if (!strcmp(l->type, "Input"))
         return add_input(im, l, searched);
     if (!row)
-        return tdl_kit_refuse(&im->kit,
-                              "libtdl has no layer of this type; convert the model without it");
+        return ncnn_refuse(im, l);
     if (l->bottom_count < row->least || l->bottom_count > row->most || l->top_count < 1 ||
         (l->top_count > 1 && !row->many_tops && !row->add_tops))
         return tdl_kit_damaged(&im->kit, "%u bottoms and %u tops", l->bottom_count, l->top_count);

@@ -158,9 +158,12 @@ struct tdl_operand *ncnn_mix(struct ncnn_import *im, struct tdl_operand *x, cons
 struct tdl_operand *ncnn_activate(struct ncnn_import *im, const struct ncnn_layer *l,
                                   struct tdl_operand *x);
 
+/* refused.c: a layer that is in no table below; false. */
+bool ncnn_refuse(struct ncnn_import *im, const struct ncnn_layer *l);
+
 /* Tables of rows, each ends with an empty one. */
 extern const struct ncnn_row ncnn_rows_conv[], ncnn_rows_eltwise[], ncnn_rows_functions[],
     ncnn_rows_image[], ncnn_rows_interp[], ncnn_rows_matrix[], ncnn_rows_move[], ncnn_rows_norm[],
-    ncnn_rows_reduce[], ncnn_rows_shape[];
+    ncnn_rows_recurrent[], ncnn_rows_reduce[], ncnn_rows_shape[];
 
 #endif
