@@ -346,7 +346,11 @@ GstBuffer *gst_tdl_mask_pad_begin(struct gst_tdl_mask_pad *mask, struct gst_tdl_
     if (!pad)
         return NULL;
     if (session->infer->model->kind != GST_TDL_OUTPUT_MASK) {
-        if (gst_tdl_settings_output_of(live->mode) != GST_TDL_OUTPUT_MASK)
+        if (gst_tdl_live_wants_tensors_alone(live))
+            g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                        "mask_src has no mask where meta=tensors is all that is asked for. Set "
+                        "meta=segmentation-tensors, or leave mask_src unlinked and release it.");
+        else if (gst_tdl_settings_output_of(live->mode) != GST_TDL_OUTPUT_MASK)
             g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
                         "mask_src has no mask in this mode, which shows the model's output itself. "
                         "Choose another mode, or leave mask_src unlinked and release it.");

@@ -130,7 +130,8 @@ static struct gst_tdl_infer *load_fitted(GstTdlFilter *self, enum gst_tdl_output
     gst_tdl_sources_copy(&self->settings.sources, &sources);
     GST_OBJECT_UNLOCK(self);
     sources.output = output;
-    sources.rung = MAX(rung, GST_TDL_RUNG_PERSON); /* another one may be tried just now */
+    sources.tensors |= output == GST_TDL_OUTPUT_TENSORS; /* it is all that the network gives */
+    sources.rung = MAX(rung, GST_TDL_RUNG_PERSON);       /* another one may be tried just now */
     infer = gst_tdl_fitted_load(self->session->device->context, &sources, size, &self->first_load,
                                 error);
     gst_tdl_sources_clear(&sources);
@@ -342,6 +343,7 @@ static void drop_masks(struct gst_tdl_masks *masks)
     gst_clear_buffer(&masks->mask.buffer);
     gst_clear_buffer(&masks->labels.buffer);
     gst_clear_buffer(&masks->tensor);
+    g_clear_pointer(&masks->outputs, gst_buffer_list_unref);
     gst_clear_buffer(&masks->classes.buffer);
 }
 
@@ -369,8 +371,8 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
     /* Labels have the size of the network that is in use now. */
     if (flow == GST_FLOW_OK && !error)
         gst_tdl_meta_begin(&self->meta, self->session, &self->active, &self->in, &masks, &error);
-    wanted =
-        output || masks.mask.buffer || masks.labels.buffer || masks.tensor || self->active.presence;
+    wanted = output || masks.mask.buffer || masks.labels.buffer || masks.tensor || masks.outputs ||
+             self->active.presence;
     choose_overlap(self);
     if (flow != GST_FLOW_OK) {
         drop_masks(&masks);

@@ -15,11 +15,14 @@ void gst_tdl_analytics_attach(GstBuffer *frame, GstBuffer *mask, const struct gs
     gst_buffer_unref(mask);
 }
 
-void gst_tdl_analytics_attach_tensor(GstBuffer *frame, GstBuffer *data, const guint size[2])
+void gst_tdl_analytics_attach_tensors(GstBuffer *frame, const struct gst_tdl_tensors *model,
+                                      GstBufferList *data, GstBuffer *mask, const guint size[2])
 {
     (void)frame;
+    (void)model;
+    (void)data;
+    (void)mask;
     (void)size;
-    gst_buffer_unref(data);
 }
 
 void gst_tdl_analytics_regions(GstBuffer *frame, struct gst_tdl_rect *rect)

@@ -33,15 +33,44 @@ void gst_tdl_analytics_attach(GstBuffer *frame, GstBuffer *mask, const struct gs
                                              segmentation.id, classes.id);
 }
 
-void gst_tdl_analytics_attach_tensor(GstBuffer *frame, GstBuffer *data, const guint size[2])
+static GstTensor *new_mask(GstBuffer *data, const guint size[2])
 {
     gsize dims[] = { 1, size[1], size[0], 1 };
-    GstTensor **tensors = g_new(GstTensor *, 1);
 
-    tensors[0] =
-        gst_tensor_new_simple(g_quark_from_static_string(TENSOR_ID), GST_TENSOR_DATA_TYPE_FLOAT32,
-                              data, GST_TENSOR_DIM_ORDER_ROW_MAJOR, G_N_ELEMENTS(dims), dims);
-    gst_tensor_meta_set(gst_buffer_add_tensor_meta(frame), 1, tensors);
+    return gst_tensor_new_simple(g_quark_from_static_string(TENSOR_ID),
+                                 GST_TENSOR_DATA_TYPE_FLOAT32, gst_buffer_ref(data),
+                                 GST_TENSOR_DIM_ORDER_ROW_MAJOR, G_N_ELEMENTS(dims), dims);
+}
+
+static GstTensor *new_tensor(const struct gst_tdl_tensor *tensor, GstBuffer *data)
+{
+    static const GstTensorDataType types[] = {
+        [TDL_FLOAT32] = GST_TENSOR_DATA_TYPE_FLOAT32, [TDL_FLOAT16] = GST_TENSOR_DATA_TYPE_FLOAT16,
+        [TDL_INT64] = GST_TENSOR_DATA_TYPE_INT64,     [TDL_UINT64] = GST_TENSOR_DATA_TYPE_UINT64,
+        [TDL_INT32] = GST_TENSOR_DATA_TYPE_INT32,     [TDL_UINT32] = GST_TENSOR_DATA_TYPE_UINT32,
+        [TDL_INT8] = GST_TENSOR_DATA_TYPE_INT8,       [TDL_UINT8] = GST_TENSOR_DATA_TYPE_UINT8,
+    };
+    gsize dims[TDL_MAX_RANK];
+
+    for (guint i = 0; i < tensor->rank; i++)
+        dims[i] = tensor->shape[i];
+    return gst_tensor_new_simple(tensor->id, types[tensor->params->dtype], gst_buffer_ref(data),
+                                 tensor->col_major ? GST_TENSOR_DIM_ORDER_COL_MAJOR
+                                                   : GST_TENSOR_DIM_ORDER_ROW_MAJOR,
+                                 tensor->rank, dims);
+}
+
+void gst_tdl_analytics_attach_tensors(GstBuffer *frame, const struct gst_tdl_tensors *model,
+                                      GstBufferList *data, GstBuffer *mask, const guint size[2])
+{
+    const guint count = data ? gst_buffer_list_length(data) : 0;
+    GstTensor **tensors = g_new(GstTensor *, count + 1);
+
+    for (guint i = 0; i < count; i++)
+        tensors[i] = new_tensor(&model->list[i], gst_buffer_list_get(data, i));
+    if (mask)
+        tensors[count] = new_mask(mask, size);
+    gst_tensor_meta_set(gst_buffer_add_tensor_meta(frame), count + (mask != NULL), tensors);
 }
 
 void gst_tdl_analytics_regions(GstBuffer *frame, struct gst_tdl_rect *rect)

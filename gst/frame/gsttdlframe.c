@@ -9,7 +9,8 @@
 /* TRUE if other streams run the same network, so that runs can be batched. */
 static gboolean is_shared(struct gst_tdl_session *session, const struct gst_tdl_live *live)
 {
-    const gchar *why = live->batch_size == 1                            ? "off"
+    const gchar *why = session->infer->model->tensors.count             ? "alone: meta=tensors"
+                       : live->batch_size == 1                          ? "off"
                        : live->latency_mode == GST_TDL_LATENCY_FRESHEST ? "alone: latency-mode="
                                                                           "freshest waits for none"
                                                                         : NULL;
@@ -100,7 +101,7 @@ static enum tdl_result record(struct gst_tdl_session *session, struct gst_tdl_sl
         r = gst_tdl_presence_record(&session->presence, session->device->context, slot->batch,
                                     session->infer, &session->stream.moment);
     if (r == TDL_OK && steps & GST_TDL_STEP_COMPOSE)
-        r = gst_tdl_work_compose(session, slot, live, work, new_mask ? session->infer->mask : NULL);
+        r = gst_tdl_work_compose(session, slot, live, work, new_mask);
     return r;
 }
 

@@ -29,12 +29,26 @@ static void drop_pool(GstBufferPool **pool)
     gst_clear_object(pool);
 }
 
+static void free_pool(gpointer pool)
+{
+    GstBufferPool *mine = pool;
+
+    drop_pool(&mine);
+}
+
+static void drop_outputs(struct gst_tdl_meta *meta)
+{
+    g_clear_pointer(&meta->outputs, g_ptr_array_unref);
+    g_clear_pointer(&meta->last_outputs, gst_buffer_list_unref);
+}
+
 void gst_tdl_meta_stop(struct gst_tdl_meta *meta)
 {
     drop_pool(&meta->labels);
     drop_pool(&meta->tensors);
     drop_pool(&meta->classes);
     gst_clear_buffer(&meta->last);
+    drop_outputs(meta);
 }
 
 void gst_tdl_meta_name(struct gst_tdl_meta *meta, const gchar *const *names)
@@ -125,6 +139,50 @@ static GstBuffer *begin_tensor(struct gst_tdl_meta *meta, struct gst_tdl_session
     return acquire(meta->tensors, meta->size[0], meta->size[1], error);
 }
 
+/* TRUE if the pools are of outputs of other sizes. */
+static gboolean are_other_outputs(const struct gst_tdl_meta *meta,
+                                  const struct gst_tdl_tensors *tensors)
+{
+    gboolean other = !meta->outputs || meta->outputs->len != tensors->count;
+
+    for (guint i = 0; i < tensors->count && !other; i++) {
+        GstStructure *config = gst_buffer_pool_get_config(g_ptr_array_index(meta->outputs, i));
+        guint size = 0;
+
+        gst_buffer_pool_config_get_params(config, NULL, &size, NULL, NULL);
+        other = size != tdl_tensor_params_size(tensors->list[i].params);
+        gst_structure_free(config);
+    }
+    return other;
+}
+
+static GstBufferList *begin_outputs(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
+                                    GError **error)
+{
+    const struct gst_tdl_tensors *tensors = &session->infer->model->tensors;
+    GstBufferList *list = NULL;
+
+    if (are_other_outputs(meta, tensors)) {
+        drop_outputs(meta);
+        meta->outputs = g_ptr_array_new_with_free_func(free_pool);
+        for (guint i = 0; i < tensors->count; i++)
+            g_ptr_array_add(
+                meta->outputs,
+                make_pool(session, NULL, tdl_tensor_params_size(tensors->list[i].params)));
+    }
+    if (tensors->count)
+        list = gst_buffer_list_new_sized(tensors->count);
+    for (guint i = 0; i < tensors->count && !*error; i++) {
+        GstBuffer *buffer = acquire(g_ptr_array_index(meta->outputs, i), 0, 0, error);
+
+        if (buffer)
+            gst_buffer_list_add(list, buffer);
+    }
+    if (*error)
+        g_clear_pointer(&list, gst_buffer_list_unref);
+    return list;
+}
+
 /* Room for all of the network's picture, of which a frame covers a part. */
 static GstBuffer *begin_classes(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
                                 GError **error)
@@ -182,7 +240,14 @@ void gst_tdl_meta_begin(struct gst_tdl_meta *meta, struct gst_tdl_session *sessi
 {
     if (!(live->meta & GST_TDL_META_TENSOR))
         gst_clear_buffer(&meta->last);
+    if (!(live->meta & GST_TDL_META_TENSORS))
+        g_clear_pointer(&meta->last_outputs, gst_buffer_list_unref);
     if (!gst_tdl_meta_wanted(live))
+        return;
+    if (live->meta & GST_TDL_META_TENSORS)
+        masks->outputs = begin_outputs(meta, session, error);
+    masks->tensor_due = masks->outputs && !meta->last_outputs;
+    if (*error || !(live->meta & GST_TDL_META_BOTH))
         return;
     if (session->infer->model->kind != GST_TDL_OUTPUT_MASK) {
         begin_shown(meta, session, live, masks, error);
@@ -192,7 +257,7 @@ void gst_tdl_meta_begin(struct gst_tdl_meta *meta, struct gst_tdl_session *sessi
         masks->labels.buffer = begin_labels(meta, session, live, in, error);
     if (!*error && live->meta & GST_TDL_META_TENSOR)
         masks->tensor = begin_tensor(meta, session, error);
-    masks->tensor_due = meta->last == NULL;
+    masks->tensor_due |= masks->tensor && !meta->last;
 }
 
 /* One region for each class that a pixel may have. Takes the buffer out. */
@@ -217,6 +282,26 @@ static void attach_classes(struct gst_tdl_meta *meta, const struct gst_tdl_sessi
                              known ? MIN(known, GST_TDL_MAX_COLORS) : GST_TDL_MAX_COLORS);
 }
 
+/* Those of this frame's run, or else of the last one. Takes the buffers out. */
+static void attach_tensors(struct gst_tdl_meta *meta, const struct gst_tdl_session *session,
+                           struct gst_tdl_masks *masks, GstBuffer *frame)
+{
+    g_autoptr(GstBufferList) outputs = g_steal_pointer(&masks->outputs);
+    g_autoptr(GstBuffer) tensor = g_steal_pointer(&masks->tensor);
+    GstBufferList *list;
+    GstBuffer *mask;
+
+    if (masks->tensor_made && tensor)
+        gst_buffer_replace(&meta->last, tensor);
+    if (masks->tensor_made && outputs)
+        gst_buffer_list_replace(&meta->last_outputs, outputs);
+    list = outputs ? meta->last_outputs : NULL;
+    mask = tensor ? meta->last : NULL;
+    if (list || mask)
+        gst_tdl_analytics_attach_tensors(frame, &session->infer->model->tensors, list, mask,
+                                         meta->size);
+}
+
 void gst_tdl_meta_end(struct gst_tdl_meta *meta, const struct gst_tdl_session *session,
                       const struct gst_tdl_live *live, struct gst_tdl_masks *masks,
                       GstBuffer *frame, const struct gst_tdl_rect *place)
@@ -231,11 +316,5 @@ void gst_tdl_meta_end(struct gst_tdl_meta *meta, const struct gst_tdl_session *s
     if (masks->classes.size[0])
         attach_classes(meta, session, &masks->classes, frame, place);
     gst_clear_buffer(&masks->classes.buffer);
-    if (!masks->tensor)
-        return;
-    if (masks->tensor_made)
-        gst_buffer_replace(&meta->last, masks->tensor);
-    gst_clear_buffer(&masks->tensor);
-    if (meta->last)
-        gst_tdl_analytics_attach_tensor(frame, gst_buffer_ref(meta->last), meta->size);
+    attach_tensors(meta, session, masks, frame);
 }

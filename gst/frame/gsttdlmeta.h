@@ -17,7 +17,9 @@ struct gst_tdl_meta {
     GstBufferPool *labels;      /* … whose pool is NULL before the first */
     guint size[2];              /* width and height of the tensors */
     GstBufferPool *tensors;
-    GstBuffer *last; /* tensor, of the mask that frames wear; NULL: none */
+    GstBuffer *last;    /* tensor, of the mask that frames wear; NULL: none */
+    GPtrArray *outputs; /* GstBufferPool of each of the model's outputs; NULL before the first */
+    GstBufferList *last_outputs; /* of the run that frames wear; NULL: none */
     guint classes_size[2];
     GstBufferPool *classes;
     GQuark names[GST_TDL_MAX_COLORS]; /* names of the classes */
@@ -56,7 +58,9 @@ void gst_tdl_analytics_attach(GstBuffer *frame, GstBuffer *mask, const struct gs
                               const GQuark *names, guint count);
 /* Puts the places of objects into `rect`, which may have some. */
 void gst_tdl_analytics_regions(GstBuffer *frame, struct gst_tdl_rect *rect);
-/* Float32 [1, height, width, 1]. Takes `data`. */
-void gst_tdl_analytics_attach_tensor(GstBuffer *frame, GstBuffer *data, const guint size[2]);
+/* Attaches tensors as one GstTensorMeta: all of `model`, whose data are in its order, and the mask,
+ * float32 [1, height, width, 1]. Either may be NULL. Refers to the data. */
+void gst_tdl_analytics_attach_tensors(GstBuffer *frame, const struct gst_tdl_tensors *model,
+                                      GstBufferList *data, GstBuffer *mask, const guint size[2]);
 
 #endif

@@ -131,6 +131,7 @@ struct gst_tdl_masks {
     GstBuffer *tensor;            /* one memory of `readback`: as the network made it; or NULL */
     gboolean tensor_due;          /* there is none of the frame before to use again */
     gboolean tensor_made;         /* out: by a frame that took no new mask it was not written */
+    GstBufferList *outputs;       /* one memory of `readback` each, for the model's; or NULL */
     struct gst_tdl_classes {
         GstBuffer *buffer;        /* one memory of `readback`: the class of each pixel; or NULL */
         guint size[2];            /* out: width and height, in rows without gaps; 0: not written */

@@ -160,30 +160,46 @@ static enum tdl_result show(struct gst_tdl_session *session, struct gst_tdl_slot
 
 /* As it is now, for who reads it later. */
 static enum tdl_result copy_tensor(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                   struct gst_tdl_work *work, struct tdl_tensor *mask)
+                                   struct tdl_tensor *tensor, GstBuffer *to)
 {
     gsize offset = 0;
-    struct tdl_buffer *buffer = gst_tdl_allocator_find_buffer(
-        gst_buffer_peek_memory(work->tensor, 0), session->device, &offset);
+    struct tdl_buffer *buffer =
+        gst_tdl_allocator_find_buffer(gst_buffer_peek_memory(to, 0), session->device, &offset);
+
+    return tdl_batch_tensor_to_buffer(slot->batch, tensor, 0, buffer, offset,
+                                      gst_buffer_get_size(to));
+}
+
+/* The mask, and all outputs, of those that are wanted. */
+static enum tdl_result copy_tensors(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                    struct gst_tdl_work *work)
+{
+    const guint count = work->tensors ? gst_buffer_list_length(work->tensors) : 0;
+    enum tdl_result r = TDL_OK;
 
     work->tensor_made = TRUE;
-    return tdl_batch_tensor_to_buffer(slot->batch, mask, 0, buffer, offset,
-                                      gst_buffer_get_size(work->tensor));
+    if (work->tensor)
+        r = copy_tensor(session, slot, session->infer->mask, work->tensor);
+    for (guint i = 0; i < count && r == TDL_OK; i++)
+        r = copy_tensor(session, slot, session->infer->tensors[i],
+                        gst_buffer_list_get(work->tensors, i));
+    return r;
 }
 
 /* All outputs, of one mask: the first one takes it in, the others use it again. The frame is
  * the last one, as it may be shown by other means than the composer. */
 enum tdl_result gst_tdl_work_compose(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                                      const struct gst_tdl_live *live, struct gst_tdl_work *work,
-                                     struct tdl_tensor *mask)
+                                     gboolean new_mask)
 {
+    struct tdl_tensor *mask = new_mask ? session->infer->mask : NULL;
     enum tdl_result r = TDL_OK;
 
     if (mask)
         session->compose.mask_part = session->infer->part;
     session->compose.colors = gst_tdl_infer_colors(session->infer, mask != NULL);
-    if (mask && work->tensor)
-        r = copy_tensor(session, slot, work, mask);
+    if (new_mask)
+        r = copy_tensors(session, slot, work);
     for (guint i = 1; i <= GST_TDL_PICTURES && r == TDL_OK; i++) {
         const struct gst_tdl_work_output *output = &work->outputs[i % GST_TDL_PICTURES];
 
@@ -244,7 +260,8 @@ gboolean gst_tdl_work_import(struct gst_tdl_session *session, const struct gst_t
 
     work->tensor = masks->tensor;
     work->classes = masks->classes.buffer;
-    work->wanted.tensor = masks->tensor != NULL;
+    work->tensors = masks->outputs;
+    work->wanted.tensor = masks->tensor != NULL || masks->outputs != NULL;
     work->wanted.tensor_due = masks->tensor_due;
     for (guint i = 0; i < GST_TDL_PICTURES; i++)
         work->wanted.pictures[i] = targets[i]->buffer != NULL;

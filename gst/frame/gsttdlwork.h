@@ -24,6 +24,7 @@ struct gst_tdl_work {
     struct gst_tdl_frames frames; /* frames of the first wanted picture: the network reads these */
     struct gst_tdl_rect crop;     /* crop of them, if they are cropped */
     GstBuffer *tensor;            /* borrowed; NULL: not wanted */
+    GstBufferList *tensors;       /* likewise, for all outputs of the model */
     gboolean tensor_made;
     GstBuffer *classes; /* memory for the classes; NULL: not wanted */
     guint classes_size[2];
@@ -42,10 +43,11 @@ gboolean gst_tdl_work_import(struct gst_tdl_session *session, const struct gst_t
                              struct gst_tdl_work *work, GError **error);
 void gst_tdl_work_release(struct gst_tdl_work *work);
 
-/* Record all outputs; `mask` NULL: with the one before. */
+/* Record all outputs, of the run that was recorded last with `new_mask`, or else with the mask
+ * before. */
 enum tdl_result gst_tdl_work_compose(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                                      const struct gst_tdl_live *live, struct gst_tdl_work *work,
-                                     struct tdl_tensor *mask);
+                                     gboolean new_mask);
 
 /* Submit the slot's batch, which has these steps of the plan; if that fails it is cancelled.
  * The `first` one of a frame has the input's images copied. */

@@ -4,6 +4,7 @@
 #include "gsttdlforeground.h"
 #include "gsttdlinputs.h"
 #include "gsttdloutput.h"
+#include "gsttdltensors.h"
 
 #include <math.h>
 #include <string.h>
@@ -145,17 +146,22 @@ static struct tdl_operand *read_output(void *data, struct tdl_builder *builder, 
 {
     struct gst_tdl_links *links = data;
     const guint i = find_state(links, name);
+    const struct gst_tdl_sources *sources = links->decode->sources;
     g_autofree gchar *own_name = g_strconcat(STATE, name, NULL);
 
+    if (sources->tensors)
+        gst_tdl_tensors_output(builder, name, operand, links->state_count > 0);
     if (i < links->state_count) {
         links->shapes[i] = *tdl_operand_get_desc(operand);
         links->seen[i] = operand;
         tdl_builder_output(builder, own_name, operand);
-        if (strcmp(links->decode->sources->model_output, name) != 0 &&
-            strcmp(links->decode->sources->foreground_output, name) != 0)
+        if (strcmp(sources->model_output, name) != 0 &&
+            strcmp(sources->foreground_output, name) != 0)
             return NULL;
     }
-    return gst_tdl_decode_output(links->decode, builder, name, operand);
+    return sources->output == GST_TDL_OUTPUT_TENSORS
+               ? NULL
+               : gst_tdl_decode_output(links->decode, builder, name, operand);
 }
 
 void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *decode,
@@ -176,7 +182,8 @@ void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *deco
 
 void gst_tdl_links_finish(struct gst_tdl_links *links, struct tdl_builder *builder)
 {
-    if (*links->decode->sources->model_output)
+    if (*links->decode->sources->model_output ||
+        links->decode->sources->output == GST_TDL_OUTPUT_TENSORS)
         return;
     for (guint i = 0; i < links->state_count && !links->decode->found; i++) {
         const gchar *name = links->states[2 * i + 1];
@@ -291,7 +298,7 @@ gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_g
     }
     for (guint i = 0; tdl_graph_output(graph, i, &name); i++)
         if (!is_one_of(out->outputs, out->count, name) && strcmp(name, GST_TDL_CLASSES) != 0 &&
-            strcmp(name, GST_TDL_FOREGROUND) != 0)
+            strcmp(name, GST_TDL_FOREGROUND) != 0 && !gst_tdl_tensors_is_name(name))
             *out_mask = i;
     return *out_picture_count
                ? NULL

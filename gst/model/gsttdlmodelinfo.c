@@ -188,11 +188,20 @@ static gboolean check_type(const struct info *info, const gchar *group, GError *
     return refuse(info, group, "type", "a data type is wanted, as float32 or uint8", error);
 }
 
-static gboolean check_order(const struct info *info, const gchar *group, GError **error)
+static gboolean is_col_major(const struct info *info, const gchar *group)
 {
     g_autofree gchar *order = g_key_file_get_string(info->keys, group, "dims-order", NULL);
 
-    if (!order || !strcmp(order, "row-major"))
+    return order && !strcmp(order, "col-major");
+}
+
+/* An output's order is a word for those who decode it, and says nothing of memory. */
+static gboolean check_order(const struct info *info, const gchar *group, gboolean input,
+                            GError **error)
+{
+    g_autofree gchar *order = g_key_file_get_string(info->keys, group, "dims-order", NULL);
+
+    if (!order || !strcmp(order, "row-major") || (!input && !strcmp(order, "col-major")))
         return TRUE;
     return refuse(info, group, "dims-order",
                   "tdlfilter reads tensors in row-major order, which is the default", error);
@@ -202,6 +211,7 @@ static gboolean check_order(const struct info *info, const gchar *group, GError 
 struct tensors {
     gboolean own_ranges, own_size; /* the user has set them */
     GArray *inputs;                /* struct gst_tdl_input_options */
+    GArray *ids;                   /* struct gst_tdl_output_options */
     guint outputs;
     const gchar *output; /* the last one's name */
 };
@@ -232,6 +242,18 @@ static gboolean read_input(const struct info *info, const gchar *group, struct t
     return TRUE;
 }
 
+static void note_output(const struct info *info, const gchar *group, struct tensors *t)
+{
+    g_autofree gchar *id = g_key_file_get_string(info->keys, group, "id", NULL);
+    const struct gst_tdl_output_options said = { g_intern_string(group),
+                                                 id && *id ? g_intern_string(id) : NULL,
+                                                 is_col_major(info, group) };
+
+    t->outputs++;
+    t->output = group;
+    g_array_append_val(t->ids, said);
+}
+
 static gboolean read_tensor(const struct info *info, const gchar *group, struct tensors *t,
                             struct gst_tdl_sources *sources, GError **error)
 {
@@ -242,12 +264,11 @@ static gboolean read_tensor(const struct info *info, const gchar *group, struct 
 
     if (!input && (!dir || strcmp(dir, "output") != 0))
         return refuse(info, group, "dir", "a tensor is \"input\" or \"output\"", error);
-    if (!check_type(info, group, error) || !check_order(info, group, error))
+    if (!check_type(info, group, error) || !check_order(info, group, input, error))
         return FALSE;
     if (input)
         return read_input(info, group, t, sources, error);
-    t->outputs++;
-    t->output = group;
+    note_output(info, group, t);
     return read_dims(info, group, FALSE, dims, &count, error);
 }
 
@@ -323,6 +344,9 @@ static gboolean read_groups(const struct info *info, struct gst_tdl_sources *sou
     g_clear_pointer(&sources->inputs, g_array_unref);
     sources->inputs = tensors.inputs =
         g_array_new(FALSE, FALSE, sizeof(struct gst_tdl_input_options));
+    g_clear_pointer(&sources->outputs, g_array_unref);
+    sources->outputs = tensors.ids =
+        g_array_new(FALSE, FALSE, sizeof(struct gst_tdl_output_options));
     for (guint i = 0; groups[i]; i++)
         if (strcmp(groups[i], HEAD) != 0 && strcmp(groups[i], OURS) != 0 &&
             !read_tensor(info, groups[i], &tensors, sources, error))

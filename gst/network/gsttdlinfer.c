@@ -32,21 +32,21 @@ static enum tdl_result create_output(struct tdl_context *context,
 static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_context *context)
 {
     struct tdl_tensor_params input = *infer->model->input_params;
-    struct tdl_tensor_params output = *infer->model->output_params;
     enum tdl_result r;
 
     input.usage = TDL_TENSOR_READABLE; /* by batches, which copy both */
-    output.usage = TDL_TENSOR_WRITABLE | TDL_TENSOR_READABLE;
     input.label = "picture";
-    output.label = "mask";
     r = tdl_tensor_create(context, &input, &infer->input);
     if (r == TDL_OK)
-        r = tdl_tensor_create(context, &output, &infer->output);
+        r = create_output(context, infer->model->output_params, "mask", &infer->output);
     if (r == TDL_OK)
         r = create_output(context, infer->model->indices, "classes", &infer->indices);
     if (r == TDL_OK)
         r = create_output(context, infer->model->foreground, "foreground", &infer->foreground);
-    if (r == TDL_OK)
+    for (guint i = 0; i < infer->model->tensors.count && r == TDL_OK; i++)
+        r = create_output(context, infer->model->tensors.list[i].params, "output",
+                          &infer->tensors[i]);
+    if (r == TDL_OK && infer->output)
         r = tdl_tensor_reshape(infer->output, 4, infer->model->image.shape, &infer->mask);
     return r == TDL_OK ? gst_tdl_carry_init(&infer->memory, context, &infer->model->states) : r;
 }
@@ -54,22 +54,26 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
 /* Bindings that a run reads and writes. */
 struct bindings {
     struct tdl_binding inputs[GST_TDL_MAX_PICTURES + GST_TDL_MAX_LINKS];
-    struct tdl_binding outputs[3 + GST_TDL_MAX_LINKS];
+    struct tdl_binding outputs[3 + GST_TDL_MAX_LINKS + GST_TDL_MAX_TENSORS];
     guint input_count, output_count;
 };
 
 static void bind(const struct gst_tdl_infer *infer, struct bindings *b)
 {
     b->inputs[0] = (struct tdl_binding){ infer->model->input, infer->input };
-    b->outputs[0] = (struct tdl_binding){ infer->model->output, infer->output };
     b->input_count =
         1 + gst_tdl_aux_inputs_bind(&infer->others, &infer->model->pictures, b->inputs + 1);
-    b->output_count = 1;
+    b->output_count = 0;
+    if (infer->output)
+        b->outputs[b->output_count++] = (struct tdl_binding){ infer->model->output, infer->output };
     if (infer->indices)
         b->outputs[b->output_count++] = (struct tdl_binding){ GST_TDL_CLASSES, infer->indices };
     if (infer->foreground)
         b->outputs[b->output_count++] =
             (struct tdl_binding){ GST_TDL_FOREGROUND, infer->foreground };
+    for (guint i = 0; i < infer->model->tensors.count; i++)
+        b->outputs[b->output_count++] =
+            (struct tdl_binding){ infer->model->tensors.list[i].binding, infer->tensors[i] };
     b->output_count += gst_tdl_carry_bind(&infer->memory, &infer->model->states,
                                           b->inputs + b->input_count, b->outputs + b->output_count);
     b->input_count += infer->model->states.count;
@@ -212,13 +216,14 @@ gboolean gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_context *
 
 GError *gst_tdl_infer_notice(struct gst_tdl_infer *infer, guint64 runs)
 {
-    const gsize size = tdl_tensor_params_size(tdl_tensor_get_params(infer->mask));
     g_autofree gfloat *mask = NULL;
+    gsize size;
 
     if (infer->model->kind != GST_TDL_OUTPUT_MASK || infer->strange ||
         (runs && runs < LOOK_EACH * infer->looked))
         return NULL;
     infer->looked = runs;
+    size = tdl_tensor_params_size(tdl_tensor_get_params(infer->mask));
     mask = g_malloc(size);
     if (tdl_tensor_read(infer->mask, mask, size) != TDL_OK)
         return NULL;
@@ -243,6 +248,8 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer)
     tdl_tensor_destroy(&infer->output);
     tdl_tensor_destroy(&infer->indices);
     tdl_tensor_destroy(&infer->foreground);
+    for (guint i = 0; i < GST_TDL_MAX_TENSORS; i++)
+        tdl_tensor_destroy(&infer->tensors[i]);
     gst_tdl_carry_finish(&infer->memory);
     gst_tdl_aux_inputs_finish(&infer->others);
     gst_tdl_model_release(&infer->model);

@@ -22,13 +22,14 @@ struct gst_tdl_infer {
     const struct gst_tdl_model *model;
     struct gst_tdl_choice choice;
     gboolean beside; /* loads while other frames go on, which must not wait for it */
-    struct tdl_tensor *input, *mask;  /* the mask: [1, h, w, 1] float32 */
-    struct tdl_tensor *output;        /* the mask's memory, as the graph writes it */
-    struct tdl_tensor *indices;       /* output GST_TDL_CLASSES, or NULL */
-    struct tdl_tensor *foreground;    /* output GST_TDL_FOREGROUND, or NULL */
-    struct gst_tdl_carry memory;      /* states of a recurrent network */
-    struct gst_tdl_aux_inputs others; /* pictures beside the input */
-    guint frame[2];                   /* size of its last frame, px */
+    struct tdl_tensor *input, *mask; /* the mask: [1, h, w, 1] float32; NULL: there is none */
+    struct tdl_tensor *output;       /* the mask's memory, as the graph writes it */
+    struct tdl_tensor *indices;      /* output GST_TDL_CLASSES, or NULL */
+    struct tdl_tensor *foreground;   /* output GST_TDL_FOREGROUND, or NULL */
+    struct tdl_tensor *tensors[GST_TDL_MAX_TENSORS]; /* the model's, in their order */
+    struct gst_tdl_carry memory;                     /* states of a recurrent network */
+    struct gst_tdl_aux_inputs others;                /* pictures beside the input */
+    guint frame[2];                                  /* size of its last frame, px */
     guint region[4], seen[4];      /* as in gsttdlfit.h: of the next frame, and of the last one */
     struct gst_tdl_mask_part part; /* part that covers the frame of the last run */
     guint64 network_ns;            /* wall time of a run on an idle device */

@@ -8,6 +8,7 @@
 #include "model/gsttdlinputs.h"
 #include "model/gsttdloutput.h"
 #include "model/gsttdlperson.h"
+#include "model/gsttdltensors.h"
 #include "settings/gsttdlsettings.h"
 
 struct gst_tdl_model_params {
@@ -22,18 +23,19 @@ struct gst_tdl_model {
     gchar *name;
     const gchar *finds; /* interned: what its foreground is; NULL: not known */
     struct tdl_graph *graph;
-    const gchar *input, *output; /* names; owned by the graph */
+    const gchar *input, *output; /* names; owned by the graph; output NULL: it has tensors alone */
     const struct tdl_tensor_params *input_params, *output_params;
-    struct tdl_frame_to_tensor_params picture;  /* how it wants its input */
-    struct gst_tdl_model_pictures pictures;     /* the frame's input, and others */
-    gint fit;                                   /* enum gst_tdl_input_fit */
-    struct gst_tdl_look look;                   /* how its mask is made, if the user lets it */
-    enum gst_tdl_output kind;                   /* the kind that its output was made */
-    struct tdl_frame_from_tensor_params shown;  /* how that is shown, but as a mask */
-    struct gst_tdl_scale scale;                 /* scale of the frame's size */
-    struct gst_tdl_states states;               /* states of a recurrent model */
-    struct tdl_tensor_params image;             /* output as an image of rank 4 */
-    const struct tdl_tensor_params *indices;    /* output GST_TDL_CLASSES, or NULL */
+    struct tdl_frame_to_tensor_params picture; /* how it wants its input */
+    struct gst_tdl_model_pictures pictures;    /* the frame's input, and others */
+    gint fit;                                  /* enum gst_tdl_input_fit */
+    struct gst_tdl_look look;                  /* how its mask is made, if the user lets it */
+    enum gst_tdl_output kind;                  /* the kind that its output was made */
+    struct tdl_frame_from_tensor_params shown; /* how that is shown, but as a mask */
+    struct gst_tdl_scale scale;                /* scale of the frame's size */
+    struct gst_tdl_states states;              /* states of a recurrent model */
+    struct tdl_tensor_params image;          /* output as an image of rank 4; without, the input */
+    struct gst_tdl_tensors tensors;          /* outputs as they are, where they are wanted */
+    const struct tdl_tensor_params *indices; /* output GST_TDL_CLASSES, or NULL */
     const struct tdl_tensor_params *foreground; /* output GST_TDL_FOREGROUND, or NULL */
     gboolean guessed;                           /* … which it may not be */
     guint classes;                              /* 0: not known */

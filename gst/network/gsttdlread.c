@@ -115,7 +115,8 @@ static gboolean check(struct gst_tdl_model *model, gint decoder, const gchar *na
                       "candidates [1, 4 + classes + M, N] and prototypes [1, M, h, w]",
                       model->output, model->image.shape[2], model->image.shape[1], in->shape[2],
                       in->shape[1]);
-    if (model->kind != GST_TDL_OUTPUT_MASK && model->fit == GST_TDL_FIT_CROP)
+    if (model->kind != GST_TDL_OUTPUT_MASK && model->kind != GST_TDL_OUTPUT_TENSORS &&
+        model->fit == GST_TDL_FIT_CROP)
         return refuse(error, name,
                       "the mode shows its output for the whole frame, and input-fit=crop gives it "
                       "the middle: stretch and letterbox are possible");
@@ -162,6 +163,15 @@ static const gchar *find_stray(const struct tdl_graph *graph, const struct gst_t
     return NULL;
 }
 
+/* Of outputs that nobody makes a mask of there is none: what covers the input covers them. */
+static void find_mask(struct gst_tdl_model *model, guint index)
+{
+    const gboolean any = model->kind != GST_TDL_OUTPUT_TENSORS;
+
+    model->output_params = any ? tdl_graph_output(model->graph, index, &model->output) : NULL;
+    model->image = any ? gst_tdl_decode_image(model->output_params) : *model->input_params;
+}
+
 /* Finds the roles of the graph's inputs and outputs. *again: the file may be read once
  * more, and then, that this may mend what is wrong: no error yet. */
 static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_links *links,
@@ -177,13 +187,14 @@ static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_link
     if (!fault)
         fault = gst_tdl_inputs_find(&model->pictures, links, sources, model->graph, pictures, count,
                                     &model->picture);
+    if (!fault)
+        fault = gst_tdl_tensors_find(model->graph, sources, &model->tensors);
     if (fault)
         return *again ? FALSE : refuse(error, name, "%s", fault);
     model->input = model->pictures.list[0].name;
     model->input_params = model->pictures.list[0].params;
     model->picture = model->pictures.list[0].how;
-    model->output_params = tdl_graph_output(model->graph, mask, &model->output);
-    model->image = gst_tdl_decode_image(model->output_params);
+    find_mask(model, mask);
     model->indices = find_output(model->graph, GST_TDL_CLASSES);
     model->foreground = find_output(model->graph, GST_TDL_FOREGROUND);
     model->stray = find_stray(model->graph, links, sources->inputs);
@@ -236,7 +247,7 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
             gst_tdl_links_finish(links, builder);
         if (r == TDL_OK)
             gst_tdl_foreground_finish(&decode, builder);
-        if (r == TDL_OK && !decode.found)
+        if (r == TDL_OK && !decode.found && model->kind != GST_TDL_OUTPUT_TENSORS)
             ok = refuse(error, name, "%s: %s", gst_tdl_decode_wanted(params->sources),
                         decode.others->str);
     }

@@ -231,7 +231,9 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       BOOL, GST_TDL_LIVE, GST_TDL_AT(live.roi), .def = FALSE, .local = TRUE },
     { "meta", "Metadata",
       "What the network has found, as GStreamer's standard metadata on each frame, in every mode "
-      "that has a mask, in passthrough, and in mode=classes, which has no tensor. Needs a build "
+      "that has a mask, in passthrough, and in mode=classes, which has no tensor of a mask; "
+      "\"tensors\" in every mode. With it alone in mode=passthrough the model needs no mask, "
+      "such as one that finds objects in boxes. Needs a build "
       "with GStreamer 1.26 or later: in others anything but \"none\" is an error at the start, "
       "and a warning later",
       META, GST_TDL_LIVE, GST_TDL_AT(live.meta), .def = GST_TDL_META_NONE, .local = TRUE },
@@ -336,6 +338,15 @@ static const GEnumValue metadata[] = {
       "\"tdl-mask\"",
       "tensor" },
     { GST_TDL_META_BOTH, "Both", "both" },
+    { GST_TDL_META_TENSORS,
+      "A GstTensorMeta with every output of the model as it is, for elements that decode them: "
+      "the id is that of the .modelinfo file, or else the output's name",
+      "tensors" },
+    { GST_TDL_META_SEGMENTATION | GST_TDL_META_TENSORS, "Segmentation and tensors",
+      "segmentation-tensors" },
+    { GST_TDL_META_TENSOR | GST_TDL_META_TENSORS, "The mask's tensor and tensors",
+      "tensor-tensors" },
+    { GST_TDL_META_ALL, "All of them", "all" },
     { 0, NULL, NULL },
 };
 

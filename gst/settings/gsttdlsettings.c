@@ -90,15 +90,37 @@ gboolean gst_tdl_settings_output_fits(enum gst_tdl_output output, enum gst_tdl_m
     return mode == GST_TDL_MODE_PASSTHROUGH || gst_tdl_settings_output_of(mode) == output;
 }
 
-/* Another kind of output is another network. Passing through wants none in particular. */
+gboolean gst_tdl_live_wants_tensors_alone(const struct gst_tdl_live *live)
+{
+    return live->mode == GST_TDL_MODE_PASSTHROUGH && live->meta == GST_TDL_META_TENSORS &&
+           !live->presence;
+}
+
+/* Passing through wants no kind of output in particular. */
+static gint find_output(const struct gst_tdl_settings *settings)
+{
+    const struct gst_tdl_live *live = &settings->live;
+
+    if (live->mode != GST_TDL_MODE_PASSTHROUGH)
+        return gst_tdl_settings_output_of(live->mode);
+    if (gst_tdl_live_wants_tensors_alone(live))
+        return GST_TDL_OUTPUT_TENSORS;
+    return settings->sources.output == GST_TDL_OUTPUT_TENSORS ? GST_TDL_OUTPUT_MASK
+                                                              : settings->sources.output;
+}
+
+/* Another kind of output is another network. So is one that hands out all of them. */
 static void set_output(struct gst_tdl_settings *settings, enum gst_tdl_effect *effect)
 {
-    gint output = gst_tdl_settings_output_of(settings->live.mode);
+    const gint output = find_output(settings);
+    const gboolean tensors = (settings->live.meta & GST_TDL_META_TENSORS) != 0;
 
-    if (settings->live.mode == GST_TDL_MODE_PASSTHROUGH || settings->sources.output == output)
-        return;
+    if (settings->sources.output != output)
+        *effect = GST_TDL_OTHER_OUTPUT;
+    else if (settings->sources.tensors != tensors)
+        *effect = GST_TDL_MODEL;
     settings->sources.output = output;
-    *effect = GST_TDL_OTHER_OUTPUT;
+    settings->sources.tensors = tensors;
 }
 
 gboolean gst_tdl_settings_set(struct gst_tdl_settings *settings, guint id, const GValue *value,
@@ -135,9 +157,8 @@ gboolean gst_tdl_settings_set(struct gst_tdl_settings *settings, guint id, const
         if (*(gint *)field == g_value_get_enum(value))
             *out_effect = GST_TDL_LIVE; /* controllers set it for every frame */
         *(gint *)field = g_value_get_enum(value);
-        if (p->kind == MODE)
-            set_output(settings, out_effect);
     }
+    set_output(settings, out_effect);
     return TRUE;
 }
 
@@ -329,9 +350,21 @@ static void append_inputs(GString *key, const GArray *inputs)
     }
 }
 
+static void append_outputs(GString *key, const GArray *outputs)
+{
+    for (guint i = 0; outputs && i < outputs->len; i++) {
+        const struct gst_tdl_output_options *said =
+            &g_array_index(outputs, struct gst_tdl_output_options, i);
+        const gchar *id = said->id ? said->id : "";
+
+        g_string_append_printf(key, "|%zu:%s=%zu:%s,%d", strlen(said->name), said->name, strlen(id),
+                               id, said->col_major);
+    }
+}
+
 void gst_tdl_sources_key(const struct gst_tdl_sources *sources, GString *key)
 {
-    g_string_append_printf(key, "|%d|%x", sources->output, sources->look.said);
+    g_string_append_printf(key, "|%d|%d|%x", sources->output, sources->tensors, sources->look.said);
     for (guint i = 0; i < gst_tdl_property_count; i++) {
         const struct gst_tdl_property *p = &gst_tdl_properties[i];
 
@@ -341,6 +374,7 @@ void gst_tdl_sources_key(const struct gst_tdl_sources *sources, GString *key)
             append_value(key, p, (const guint8 *)sources + p->offset - GST_TDL_AT(sources));
     }
     append_inputs(key, sources->inputs);
+    append_outputs(key, sources->outputs);
 }
 
 void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to)
@@ -348,6 +382,8 @@ void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sou
     *to = *from;
     if (to->inputs)
         g_array_ref(to->inputs);
+    if (to->outputs)
+        g_array_ref(to->outputs);
     for (guint i = 0; i < gst_tdl_property_count; i++) {
         gpointer field = in_sources(&gst_tdl_properties[i], to);
 
@@ -361,6 +397,7 @@ void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sou
 void gst_tdl_sources_clear(struct gst_tdl_sources *sources)
 {
     g_clear_pointer(&sources->inputs, g_array_unref);
+    g_clear_pointer(&sources->outputs, g_array_unref);
     for (guint i = 0; i < gst_tdl_property_count; i++) {
         gpointer field = in_sources(&gst_tdl_properties[i], sources);
 

@@ -42,6 +42,7 @@ enum gst_tdl_output {
     GST_TDL_OUTPUT_MASK = 0,
     GST_TDL_OUTPUT_PICTURE,
     GST_TDL_OUTPUT_CLASSES, /* in colour, with alpha */
+    GST_TDL_OUTPUT_TENSORS, /* none: all outputs as they are, and nothing else */
 };
 
 /* Colours for pictures of one channel. */
@@ -69,12 +70,14 @@ enum gst_tdl_input_fit {
     GST_TDL_FIT_TILES,       /* piece by piece: gsttdltiles.h */
 };
 
-/* Standard metadata on frames (gsttdlmeta.h). */
+/* Standard metadata on frames (gsttdlmeta.h): bits. */
 enum gst_tdl_metadata {
     GST_TDL_META_NONE = 0,
     GST_TDL_META_SEGMENTATION = 1, /* labels of pixels, with their names */
     GST_TDL_META_TENSOR = 2,       /* the network's own output */
     GST_TDL_META_BOTH = 3,
+    GST_TDL_META_TENSORS = 4, /* all outputs of the model, as they are */
+    GST_TDL_META_ALL = 7,
 };
 
 /* How the frame is shrunk to that size. */
@@ -126,6 +129,7 @@ struct gst_tdl_sources {
     gint input_filter;                                     /* enum gst_tdl_input_filter */
     gchar *output_range, *palette, *labels;                /* never NULL */
     gint output;                                           /* enum gst_tdl_output: of the mode */
+    gboolean tensors;                                      /* all outputs are wanted, too */
     gint colormap;                                         /* enum gst_tdl_colormap */
     guint threads;
     gint precision; /* enum tdl_precision */
@@ -133,6 +137,7 @@ struct gst_tdl_sources {
     GArray *classes;                       /* gint */
     gfloat score_threshold, iou_threshold; /* for objects in boxes */
     GArray *inputs;           /* struct gst_tdl_input_options, which nobody changes; NULL: none */
+    GArray *outputs;          /* struct gst_tdl_output_options, likewise */
     gboolean said_output;     /* model_output is a modelinfo file's, too */
     struct gst_tdl_look look; /* wishes of models.ini and modelinfo files, no user's */
     gint rung;                /* enum gst_tdl_rung: the model that "auto" is now */
@@ -146,6 +151,12 @@ struct gst_tdl_input_options {
     gboolean has_ranges;
     gfloat ranges[3][2]; /* for black and white, by colour */
     gint dims[4];        /* below 1: open */
+};
+
+/* … and about an output. */
+struct gst_tdl_output_options {
+    const gchar *name, *id; /* interned; id NULL: not said */
+    gboolean col_major;     /* what the file calls the order of dimensions; else row-major */
 };
 
 struct gst_tdl_settings {
@@ -187,6 +198,9 @@ void gst_tdl_sources_clear(struct gst_tdl_sources *sources);
 
 /* The wish of a mode for a model's output. */
 enum gst_tdl_output gst_tdl_settings_output_of(enum gst_tdl_mode mode);
+/* TRUE where tensors are all that is asked for, as no picture shows a mask: not every model has
+ * one. */
+gboolean gst_tdl_live_wants_tensors_alone(const struct gst_tdl_live *live);
 /* TRUE where a model whose output was made that can serve the mode. */
 gboolean gst_tdl_settings_output_fits(enum gst_tdl_output output, enum gst_tdl_mode mode);
 

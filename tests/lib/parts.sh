@@ -152,7 +152,7 @@ part_sanitizers() {
 part_metadata() {
     local build=$root/build-asan
     set_up_sanitizers "$build" || return
-    sanitize "$build" element-cpu-{meta,metas,mask-pad}
+    sanitize "$build" element-cpu-{meta,metas,mask-pad,tensors}
 }
 
 set_up_sanitizers() { # set_up_sanitizers BUILD

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * meta=tensors: all outputs of a model, as GStreamer's own elements for inference hand them
+ * out. The networks are written here, and what they compute of one colour is known.
+ */
+#include "written.h"
+
+#ifdef HAVE_ANALYTICS
+
+#include <glib/gstdio.h>
+#include <gst/analytics/analytics.h>
+
+#define SIDE 16 /* side of the networks' picture, px */
+#define CAPS "video/x-raw,format=RGB,width=64,height=32,framerate=30/1"
+#define ALONE "mode=passthrough meta=tensors smoothing=0 refine=false "
+
+enum { FLOAT = 1, UINT8 = 2, INT8 = 3, INT32 = 6, INT64 = 7, FLOAT16 = 10 };
+
+/* Each output is a hundred times the picture, as numbers of its own type. */
+static const struct output {
+    const char *name;
+    gint onnx;
+    GstTensorDataType type;
+    gsize rank, dims[4];
+} outputs[] = {
+    { "real", FLOAT, GST_TENSOR_DATA_TYPE_FLOAT32, 3, { 1, 3, SIDE *SIDE } },
+    { "half", FLOAT16, GST_TENSOR_DATA_TYPE_FLOAT16, 4, { 1, 3, SIDE, SIDE } },
+    { "byte", UINT8, GST_TENSOR_DATA_TYPE_UINT8, 4, { 1, 3, SIDE, SIDE } },
+    { "signed", INT8, GST_TENSOR_DATA_TYPE_INT8, 2, { 3, SIDE *SIDE } },
+    { "whole", INT32, GST_TENSOR_DATA_TYPE_INT32, 3, { 3, SIDE, SIDE } },
+    { "long", INT64, GST_TENSOR_DATA_TYPE_INT64, 1, { 3 * SIDE * SIDE } },
+};
+
+#define COUNT G_N_ELEMENTS(outputs)
+
+static const struct {
+    guint argb;
+    gint hundredths[3]; /* of red, green and blue, without what is behind the point */
+} colors[] = {
+    { 0xff4080c0, { 25, 50, 75 } },
+    { 0xff33cc1b, { 20, 80, 10 } },
+};
+
+static void add_output(struct onnx_bytes *graph, const struct output *o)
+{
+    g_autofree gchar *shape = g_strdup_printf("%s_shape", o->name);
+    g_autofree gchar *cast = g_strdup_printf("%s_cast", o->name);
+    g_autofree gchar *both = g_strdup_printf("%s %s", cast, shape);
+    struct onnx_bytes attributes = { 0 };
+    int64_t dims[4];
+
+    for (guint i = 0; i < o->rank; i++)
+        dims[i] = (int64_t)o->dims[i];
+    onnx_attr_int(&attributes, "to", o->onnx);
+    onnx_node(graph, "Cast", "hundredths", cast, &attributes);
+    onnx_int64s(graph, shape, o->rank, dims);
+    onnx_node(graph, "Reshape", both, o->name, NULL);
+    onnx_output(graph, o->name);
+}
+
+static void add_hundredths(struct onnx_bytes *graph)
+{
+    static const float hundred = 100;
+
+    onnx_input(graph, "src", FLOAT, 4, (const int64_t[]){ 1, 3, SIDE, SIDE });
+    onnx_initializer(graph, "hundred", FLOAT, 0, NULL, &hundred, sizeof(hundred));
+    onnx_node(graph, "Mul", "src hundred", "hundredths", NULL);
+}
+
+/* Without any output that could be a mask, but for `count` of all outputs. */
+static gchar *write_outputs(guint count)
+{
+    struct onnx_bytes graph = { 0 };
+
+    add_hundredths(&graph);
+    for (guint i = 0; i < count; i++)
+        add_output(&graph, &outputs[i]);
+    return written_model(&graph);
+}
+
+/* Red as a mask, and behind it the hundredths. */
+static gchar *write_mask_and_numbers(void)
+{
+    static const float first[] = { 1, 0, 0 };
+    struct onnx_bytes graph = { 0 };
+
+    add_hundredths(&graph);
+    onnx_initializer(&graph, "w", FLOAT, 4, (const int64_t[]){ 1, 3, 1, 1 }, first, sizeof(first));
+    onnx_node(&graph, "Conv", "src w", "mask", NULL);
+    onnx_output(&graph, "mask");
+    add_output(&graph, &outputs[0]);
+    return written_model(&graph);
+}
+
+static GstBuffer *picture(guint color)
+{
+    GstVideoInfo info;
+
+    caps_info(CAPS, &info);
+    return picture_new_color(&info, colors[color].argb);
+}
+
+static gfloat half_to_float(guint16 half) /* of 0, or what is from 2^-14 up */
+{
+    union {
+        guint32 bits;
+        gfloat value;
+    } number = { (half & 0x7fffu) << 13 };
+
+    number.bits += number.bits ? (127u - 15) << 23 : 0;
+    return number.value;
+}
+
+static gdouble number_at(const guint8 *data, GstTensorDataType type, gsize i)
+{
+    gconstpointer all = data;
+
+    switch (type) {
+    case GST_TENSOR_DATA_TYPE_FLOAT32:
+        return (gdouble)((const gfloat *)all)[i];
+    case GST_TENSOR_DATA_TYPE_FLOAT16:
+        return (gdouble)half_to_float(((const guint16 *)all)[i]);
+    case GST_TENSOR_DATA_TYPE_UINT8:
+        return data[i];
+    case GST_TENSOR_DATA_TYPE_INT8:
+        return ((const gint8 *)all)[i];
+    case GST_TENSOR_DATA_TYPE_INT32:
+        return ((const gint32 *)all)[i];
+    default:
+        fail_unless_equals_int(type, GST_TENSOR_DATA_TYPE_INT64);
+        return (gdouble)((const gint64 *)all)[i];
+    }
+}
+
+/* What the tensor says is what the network makes of the colour. */
+static void expect_tensor(const GstTensor *tensor, const struct output *o, const gchar *id,
+                          guint color)
+{
+    const gboolean real = o->onnx == FLOAT || o->onnx == FLOAT16;
+    gsize count = 1;
+    GstMapInfo map;
+
+    fail_unless_equals_string(g_quark_to_string(tensor->id), id);
+    fail_unless_equals_int(tensor->data_type, o->type);
+    fail_unless_equals_int(tensor->num_dims, o->rank);
+    for (gsize i = 0; i < o->rank; i++) {
+        fail_unless_equals_int(tensor->dims[i], o->dims[i]);
+        count *= o->dims[i];
+    }
+    fail_unless(gst_memory_is_type(gst_buffer_peek_memory(tensor->data, 0), "TdlMemory"));
+    fail_unless(gst_buffer_map(tensor->data, &map, GST_MAP_READ));
+    fail_unless_equals_int(map.size % count, 0);
+    for (gsize i = 0; i < count; i++) {
+        const gdouble got = number_at(map.data, o->type, i);
+        const gint want = colors[color].hundredths[i * 3 / count];
+
+        fail_unless(real ? got >= want && got < want + 1 : got == want,
+                    "%s: %f at %zu, where %d was expected", o->name, got, i, want);
+    }
+    gst_buffer_unmap(tensor->data, &map);
+}
+
+static GstTensorMeta *tensors_of(GstBuffer *frame, gsize count)
+{
+    GstTensorMeta *meta = gst_buffer_get_tensor_meta(frame);
+
+    fail_unless(meta != NULL, "no tensors");
+    fail_unless_equals_int(meta->num_tensors, count);
+    return meta;
+}
+
+/* ------------------------------------------------------------------ what is in them */
+
+/* Every output, in the order of the file, by the name that the file gives it. */
+GST_START_TEST(all_outputs)
+{
+    g_autofree gchar *model = write_outputs(COUNT);
+    g_autofree gchar *line = g_strdup_printf(ALONE "model=%s", model);
+    struct filter f;
+
+    filter_start(&f, line, CAPS);
+    for (guint color = 0; color < G_N_ELEMENTS(colors); color++) {
+        GstBuffer *input = picture(color), *frame = filter_run(&f, gst_buffer_ref(input));
+        GstTensorMeta *meta = tensors_of(frame, COUNT);
+
+        for (guint i = 0; i < COUNT; i++) {
+            const GstTensor *tensor = gst_tensor_meta_get(meta, i);
+
+            expect_tensor(tensor, &outputs[i], outputs[i].name, color);
+            fail_unless_equals_int(tensor->dims_order, GST_TENSOR_DIM_ORDER_ROW_MAJOR);
+        }
+        fail_unless(gst_buffer_peek_memory(frame, 0) == gst_buffer_peek_memory(input, 0),
+                    "the frame was copied");
+        gst_buffer_unref(frame);
+        gst_buffer_unref(input);
+    }
+    fail_unless_equals_uint64(filter_stat(&f, "network-runs"), G_N_ELEMENTS(colors));
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* The file beside the model has the ids by which decoders know them, and the name of the order
+ * that they want; it moves no number. */
+GST_START_TEST(ids_of_the_sidecar)
+{
+    g_autofree gchar *model = write_outputs(2);
+    g_autofree gchar *beside = g_strconcat(model, ".modelinfo", NULL);
+    g_autofree gchar *line = g_strdup_printf(ALONE "model=%s", model);
+    struct filter f;
+    GstBuffer *frame;
+    GstTensorMeta *meta;
+
+    fail_unless(g_file_set_contents(beside,
+                                    "[modelinfo]\nversion=1.0\ngroup-id=known\n"
+                                    "[real]\nid=known-out\ntype=float32\ndims=1,3,256\n"
+                                    "dims-order=col-major\ndir=output\n",
+                                    -1, NULL));
+    filter_start(&f, line, CAPS);
+    frame = filter_run(&f, picture(0));
+    meta = tensors_of(frame, 2);
+    expect_tensor(gst_tensor_meta_get(meta, 0), &outputs[0], "known-out", 0);
+    fail_unless_equals_int(gst_tensor_meta_get(meta, 0)->dims_order,
+                           GST_TENSOR_DIM_ORDER_COL_MAJOR);
+    expect_tensor(gst_tensor_meta_get(meta, 1), &outputs[1], "half", 0);
+    fail_unless_equals_int(gst_tensor_meta_get(meta, 1)->dims_order,
+                           GST_TENSOR_DIM_ORDER_ROW_MAJOR);
+    gst_buffer_unref(frame);
+    filter_stop(&f);
+    g_unlink(beside);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* In other modes, too: the mask is what it is without, and its own tensor is the last. */
+GST_START_TEST(beside_a_mask)
+{
+    static const char *const modes[] = { "mode=mask meta=tensors", "mode=blur meta=tensors",
+                                         "mode=mask meta=all", "mode=passthrough meta=all" };
+    const struct output mask = { "mask", 0, 0, 4, { 1, 1, SIDE, SIDE } };
+    const gboolean all = __i__ >= 2;
+    g_autofree gchar *model = write_mask_and_numbers();
+    g_autofree gchar *line = g_strdup_printf("smoothing=0 refine=false model=%s %s", model,
+                                             modes[__i__]);
+    struct filter f;
+    GstBuffer *frame;
+    GstTensorMeta *meta;
+    GstMapInfo map;
+
+    filter_start(&f, line, CAPS);
+    frame = filter_run(&f, picture(0));
+    meta = tensors_of(frame, all ? 3 : 2);
+    fail_unless_equals_string(g_quark_to_string(gst_tensor_meta_get(meta, 0)->id), "mask");
+    for (gsize i = 0; i < mask.rank; i++)
+        fail_unless_equals_int(gst_tensor_meta_get(meta, 0)->dims[i], mask.dims[i]);
+    expect_tensor(gst_tensor_meta_get(meta, 1), &outputs[0], "real", 0);
+    fail_unless_equals_int(gst_buffer_get_analytics_relation_meta(frame) != NULL, all);
+    if (all)
+        fail_unless_equals_string(g_quark_to_string(gst_tensor_meta_get(meta, 2)->id), "tdl-mask");
+    fail_unless(gst_buffer_map(gst_tensor_meta_get(meta, 0)->data, &map, GST_MAP_READ));
+    for (gsize i = 0; i < SIDE * SIDE; i++)
+        fail_unless(ABS(((const gfloat *)(gconstpointer)map.data)[i] - 64 / 255.f) < 0.01f);
+    gst_buffer_unmap(gst_tensor_meta_get(meta, 0)->data, &map);
+    gst_buffer_unref(frame);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* What a recurrent network keeps is handed out in the model's own shape, too. */
+GST_START_TEST(with_a_state)
+{
+    g_autofree gchar *model = NULL;
+    g_autofree gchar *line = NULL;
+    struct onnx_bytes graph = { 0 };
+    struct filter f;
+
+    add_hundredths(&graph);
+    onnx_input(&graph, "before", FLOAT, 4, (const int64_t[]){ 1, 3, SIDE, SIDE });
+    onnx_node(&graph, "Add", "before hundredths", "after", NULL);
+    onnx_output(&graph, "after");
+    model = written_model(&graph);
+    line = g_strdup_printf(ALONE "model=%s model-state=before=after", model);
+    filter_start(&f, line, CAPS);
+    for (guint run = 1; run < 4; run++) {
+        GstBuffer *frame = filter_run(&f, picture(0));
+        const GstTensor *tensor = gst_tensor_meta_get(tensors_of(frame, 1), 0);
+        GstMapInfo map;
+
+        fail_unless_equals_int(tensor->num_dims, 4);
+        fail_unless(tensor->dims[0] == 1 && tensor->dims[1] == 3 && tensor->dims[2] == SIDE &&
+                    tensor->dims[3] == SIDE);
+        fail_unless(gst_buffer_map(tensor->data, &map, GST_MAP_READ));
+        fail_unless_equals_int(map.size, 3 * SIDE * SIDE * sizeof(gfloat));
+        for (gsize i = 0; i < 3 * SIDE * SIDE; i++) {
+            const gdouble got = (gdouble)((const gfloat *)(gconstpointer)map.data)[i] / run;
+            const gint want = colors[0].hundredths[i / (SIDE * SIDE)];
+
+            fail_unless(got >= want && got < want + 1, "run %u: %f at %zu", run, got, i);
+        }
+        gst_buffer_unmap(tensor->data, &map);
+        gst_buffer_unref(frame);
+    }
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* -------------------------------------------------------------------------- when */
+
+/* Between two runs, and before one has ended, frames have those of the run before. */
+GST_START_TEST(on_every_frame)
+{
+    static const struct {
+        const char *more;
+        guint runs; /* 0: as it comes */
+    } rows[] = { { "interval=3", 2 }, { "latency-mode=freshest", 0 } };
+    g_autofree gchar *model = write_outputs(1);
+    g_autofree gchar *line = g_strdup_printf(ALONE "model=%s %s", model, rows[__i__].more);
+    struct filter f;
+
+    filter_start(&f, line, CAPS);
+    for (guint i = 0; i < 5; i++) {
+        GstBuffer *input = picture(0), *frame;
+
+        GST_BUFFER_PTS(input) = i * GST_SECOND / 30;
+        frame = filter_run(&f, input);
+        expect_tensor(gst_tensor_meta_get(tensors_of(frame, 1), 0), &outputs[0], "real", 0);
+        gst_buffer_unref(frame);
+    }
+    if (rows[__i__].runs)
+        fail_unless_equals_uint64(filter_stat(&f, "network-runs"), rows[__i__].runs);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* Frames until one has tensors, or none has, as `on` says. */
+static void run_until(struct filter *f, gboolean on)
+{
+    const gint64 end = g_get_monotonic_time() + (gint64)(UTIL_HANG / 1000);
+    gboolean found = !on;
+
+    while (found != on) {
+        GstBuffer *frame = filter_run(f, picture(0));
+
+        found = gst_buffer_get_tensor_meta(frame) != NULL;
+        gst_buffer_unref(frame);
+        fail_unless(g_get_monotonic_time() < end, "meta has changed nothing");
+    }
+}
+
+/* The network for them is loaded while the stream goes on. */
+GST_START_TEST(live)
+{
+    g_autofree gchar *model = write_mask_and_numbers();
+    g_autofree gchar *line = g_strdup_printf("mode=mask smoothing=0 model=%s", model);
+    struct filter f;
+
+    filter_start(&f, line, CAPS);
+    run_until(&f, FALSE);
+    for (guint i = 0; i < 2; i++) {
+        gst_util_set_object_arg(G_OBJECT(f.element), "meta", "tensors");
+        run_until(&f, TRUE);
+        gst_util_set_object_arg(G_OBJECT(f.element), "meta", "none");
+        run_until(&f, FALSE);
+    }
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* They outlive the element, and buffers of others are left alone. */
+GST_START_TEST(kept)
+{
+    g_autofree gchar *model = write_outputs(1);
+    g_autofree gchar *line = g_strdup_printf(ALONE "model=%s", model);
+    GstBuffer *frames[3], *input = picture(1);
+    struct filter f;
+
+    filter_start(&f, line, CAPS);
+    for (guint i = 0; i < G_N_ELEMENTS(frames); i++)
+        frames[i] = filter_run(&f, i == 1 ? gst_buffer_ref(input) : picture(0));
+    filter_stop(&f);
+    fail_if(gst_buffer_get_tensor_meta(input), "somebody else's frame has changed");
+    for (guint i = 0; i < G_N_ELEMENTS(frames); i++) {
+        expect_tensor(gst_tensor_meta_get(tensors_of(frames[i], 1), 0), &outputs[0], "real",
+                      i == 1);
+        gst_buffer_unref(frames[i]);
+    }
+    gst_buffer_unref(input);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* ----------------------------------------------------------------------- errors */
+
+/* A model without a mask is for tensors alone. */
+GST_START_TEST(no_mask)
+{
+    static const char *const lines[] = { "mode=overlay meta=tensors",
+                                         "mode=passthrough meta=segmentation-tensors",
+                                         "mode=passthrough meta=tensors presence=true" };
+    static const char *const words[] = { "does not fit", NULL };
+    g_autofree gchar *model = write_outputs(1);
+    GstElement *element = gst_element_factory_make("tdlfilter", NULL);
+    GstBus *bus = gst_bus_new();
+    gchar **properties = g_strsplit(lines[__i__], " ", -1);
+
+    for (guint i = 0; properties[i]; i++) {
+        g_auto(GStrv) sides = g_strsplit(properties[i], "=", 2);
+
+        gst_util_set_object_arg(G_OBJECT(element), sides[0], sides[1]);
+    }
+    g_object_set(element, "model", model, NULL);
+    gst_element_set_bus(element, bus);
+    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED),
+                           GST_STATE_CHANGE_FAILURE);
+    message_expect(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR, words);
+    gst_element_set_state(element, GST_STATE_NULL);
+    gst_element_set_bus(element, NULL);
+    gst_object_unref(bus);
+    gst_object_unref(element);
+    g_strfreev(properties);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+static Suite *tensors_suite(void)
+{
+    Suite *suite = suite_create("tensors");
+    TCase *tcase = tcase_create("general");
+
+    tcase_set_timeout(tcase, 0);
+    suite_add_tcase(suite, tcase);
+    tcase_add_test(tcase, all_outputs);
+    tcase_add_test(tcase, ids_of_the_sidecar);
+    tcase_add_loop_test(tcase, beside_a_mask, 0, 4);
+    tcase_add_test(tcase, with_a_state);
+    tcase_add_loop_test(tcase, on_every_frame, 0, 2);
+    tcase_add_test(tcase, live);
+    tcase_add_test(tcase, kept);
+    tcase_add_loop_test(tcase, no_mask, 0, 3);
+    return suite;
+}
+
+int main(int argc, char **argv)
+{
+    return util_main_one_device(argc, argv, tensors_suite(), "tensors");
+}
+
+#else
+
+int main(void)
+{
+    g_print("skipped: tdlfilter is built without gstreamer-analytics-1.0 >= 1.26\n");
+    return 77;
+}
+
+#endif
