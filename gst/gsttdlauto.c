@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The element keeps up with the stream: model=auto becomes another model, and where that does
  * not help the network runs less often. Streaming thread. */
-#include "gsttdlfilter-private.h"
+#include "gsttdlelement.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
@@ -12,7 +12,7 @@ static gboolean is_processor(const struct gst_tdl_session *session)
     return type == TDL_DEVICE_CPU || type == TDL_DEVICE_SOFTWARE;
 }
 
-static void begin_ladder(GstTdlFilter *self)
+static void begin_ladder(GstTdlElement *self)
 {
     const struct gst_tdl_infer *infer = self->session->infer;
 
@@ -27,7 +27,7 @@ static void begin_ladder(GstTdlFilter *self)
 }
 
 /* As long as a model of the ladder works. TRUE: its first frame. */
-static gboolean follow_ladder(GstTdlFilter *self)
+static gboolean follow_ladder(GstTdlElement *self)
 {
     const gboolean before = self->on_ladder;
 
@@ -40,7 +40,7 @@ static gboolean follow_ladder(GstTdlFilter *self)
 
 /* One that is to do more must not hold up what works well; one that is to do less is wanted at
  * once. */
-static guint request_rung(GstTdlFilter *self, gint rung)
+static guint request_rung(GstTdlElement *self, gint rung)
 {
     struct tdl_frame frame = { 0 };
 
@@ -49,7 +49,7 @@ static guint request_rung(GstTdlFilter *self, gint rung)
     return gst_tdl_reload_request_rung(&self->reload, rung, rung > self->ladder.at, &frame);
 }
 
-static void judge_ladder(GstTdlFilter *self, const struct gst_tdl_strain *strain)
+static void judge_ladder(GstTdlElement *self, const struct gst_tdl_strain *strain)
 {
     const gboolean begun = self->ladder.begins;
     gint rung = gst_tdl_ladder_judge(&self->ladder, strain);
@@ -70,7 +70,7 @@ static void judge_ladder(GstTdlFilter *self, const struct gst_tdl_strain *strain
 }
 
 /* A smaller model comes before an interval. */
-static void judge_interval(GstTdlFilter *self, gboolean late)
+static void judge_interval(GstTdlElement *self, gboolean late)
 {
     struct gst_tdl_session *session = self->session;
     struct gst_tdl_live live = self->active;
@@ -86,7 +86,7 @@ static void judge_interval(GstTdlFilter *self, gboolean late)
                             gst_tdl_load_interval(&session->usage.load, &self->active), reason);
 }
 
-void gst_tdl_auto_weigh(GstTdlFilter *self)
+void gst_tdl_auto_weigh(GstTdlElement *self)
 {
     const gboolean begins = follow_ladder(self);
     const gboolean due = gst_tdl_session_is_due(self->session);
@@ -109,7 +109,7 @@ void gst_tdl_auto_weigh(GstTdlFilter *self)
 
 /* The one that works stays. Was a property set while the other one was loaded, it has to be
  * loaded anew for that. */
-static void stay(GstTdlFilter *self, guint serial)
+static void stay(GstTdlElement *self, guint serial)
 {
     if (serial != self->try_serial)
         request_rung(self, self->ladder.at);
@@ -117,7 +117,7 @@ static void stay(GstTdlFilter *self, guint serial)
         gst_tdl_reload_keep_rung(&self->reload, self->ladder.at);
 }
 
-gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_reload_result *loaded)
+gboolean gst_tdl_auto_admits(GstTdlElement *self, const struct gst_tdl_reload_result *loaded)
 {
     const gint before = self->ladder.at;
     struct gst_tdl_infer *infer = loaded->infer;
@@ -149,7 +149,7 @@ gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_reload_res
     return admits;
 }
 
-void gst_tdl_auto_took(GstTdlFilter *self)
+void gst_tdl_auto_took(GstTdlElement *self)
 {
     const gint rung = self->session->infer->choice.rung;
     gboolean changes;
@@ -166,7 +166,7 @@ void gst_tdl_auto_took(GstTdlFilter *self)
         gst_tdl_reload_keep_rung(&self->reload, MAX(rung, GST_TDL_RUNG_PERSON));
 }
 
-void gst_tdl_auto_failed(GstTdlFilter *self, guint serial)
+void gst_tdl_auto_failed(GstTdlElement *self, guint serial)
 {
     if (!self->on_ladder || self->ladder.wanted == self->ladder.at)
         return;

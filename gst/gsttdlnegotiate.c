@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The element's caps and memory: what it agrees on with its neighbours. */
-#include "gsttdlfilter-private.h"
+#include "gsttdlelement.h"
 
 #include "caps/gsttdldisagree.h"
 #include "export/gsttdlexport.h"
@@ -13,7 +13,7 @@
 static GstBaseTransformClass *parent_class;
 
 /* A message of caps; each kind once, as every frame that comes meets them. Takes `error`. */
-static void say_once(GstTdlFilter *self, GstMessageType type, GError *error)
+static void say_once(GstTdlElement *self, GstMessageType type, GError *error)
 {
     gboolean said;
 
@@ -28,7 +28,7 @@ static void say_once(GstTdlFilter *self, GstMessageType type, GError *error)
         gst_tdl_error_post(self, type, error);
 }
 
-void gst_tdl_negotiate_explain(GstTdlFilter *self, GstMessageType type, GstCaps *in)
+void gst_tdl_negotiate_explain(GstTdlElement *self, GstMessageType type, GstCaps *in)
 {
     GstCaps *peer = gst_pad_peer_query_caps(GST_BASE_TRANSFORM(self)->srcpad, NULL);
     GError *error = NULL;
@@ -47,7 +47,7 @@ void gst_tdl_negotiate_explain(GstTdlFilter *self, GstMessageType type, GstCaps 
 static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
-    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstTdlElement *self = GST_TDL_ELEMENT(base);
     GstCaps *result, *both;
     gboolean grows, known;
 
@@ -70,7 +70,7 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
 static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
                             GstCaps *candidates)
 {
-    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstTdlElement *self = GST_TDL_ELEMENT(base);
 
     if (direction == GST_PAD_SINK) {
         GstCaps *peer = gst_pad_peer_query_caps(base->srcpad, NULL);
@@ -100,7 +100,7 @@ static gboolean check_sides(GstCaps *caps, GError **error)
     return FALSE;
 }
 
-static gboolean check_size(GstTdlFilter *self, const GstVideoInfo *info, GError **error)
+static gboolean check_size(GstTdlElement *self, const GstVideoInfo *info, GError **error)
 {
     const struct tdl_device_info *device = tdl_context_device(self->session->device->context);
     struct tdl_frame frame;
@@ -120,7 +120,7 @@ static gboolean check_size(GstTdlFilter *self, const GstVideoInfo *info, GError 
 
 static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
-    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstTdlElement *self = GST_TDL_ELEMENT(base);
     gboolean passthrough = gst_base_transform_is_passthrough(base);
     GError *error = NULL;
 
@@ -160,7 +160,7 @@ static gboolean get_unit_size(GstBaseTransform *base, GstCaps *caps, gsize *size
  * downstream, which may not support padded rows and crops: downstream answers. */
 static gboolean propose_allocation(GstBaseTransform *base, GstQuery *decide_query, GstQuery *query)
 {
-    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstTdlElement *self = GST_TDL_ELEMENT(base);
     struct gst_tdl_offer offer = { .device = NULL };
     GstPad *upstream;
     gboolean ok;
@@ -184,7 +184,7 @@ static gboolean propose_allocation(GstBaseTransform *base, GstQuery *decide_quer
 
 static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
 {
-    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstTdlElement *self = GST_TDL_ELEMENT(base);
     GError *error = NULL;
     const gchar *path;
 
@@ -198,7 +198,7 @@ static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
     }
     GST_INFO_OBJECT(self, "frames go by \"%s\"%s%s", path, self->export_reason->len ? ", as " : "",
                     self->export_reason->str);
-    gst_tdl_filter_tell_paths(self, NULL, path);
+    gst_tdl_element_tell_paths(self, NULL, path);
     return TRUE;
 }
 
@@ -206,7 +206,7 @@ static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
 static gboolean transform_meta(GstBaseTransform *base, GstBuffer *output, GstMeta *meta,
                                GstBuffer *input)
 {
-    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstTdlElement *self = GST_TDL_ELEMENT(base);
     gboolean grows = self->out.info.width != self->in.info.width ||
                      self->out.info.height != self->in.info.height;
     struct gst_tdl_video whole;
@@ -223,7 +223,7 @@ static gboolean transform_meta(GstBaseTransform *base, GstBuffer *output, GstMet
 
 /* An upstream element that asks with its own caps, before any are set, stops at an empty answer:
  * that is explained as an error. Queries for other media are not explained. */
-static void explain_answer(GstTdlFilter *self, GstQuery *query)
+static void explain_answer(GstTdlElement *self, GstQuery *query)
 {
     GstBaseTransform *base = GST_BASE_TRANSFORM(self);
     GstCaps *filter, *result, *sink, *both;
@@ -244,7 +244,7 @@ static void explain_answer(GstTdlFilter *self, GstQuery *query)
 
 static gboolean answer_query(GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
 {
-    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstTdlElement *self = GST_TDL_ELEMENT(base);
     GstClockTime min, max;
     gboolean ok, live;
 

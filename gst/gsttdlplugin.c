@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "base/gsttdlerror.h"
 #include "gsttdlfilter.h"
+#include "gsttdlinference.h"
 
 #include <gst/video/video.h>
 
@@ -11,6 +12,9 @@ static gboolean plugin_init(GstPlugin *plugin)
      * process has named yet: the first frame would lose its strides and its crop. */
     gst_video_meta_get_info();
     gst_video_crop_meta_get_info();
+    /* Without metadata there is nowhere for what it finds. */
+    if (gst_tdl_analytics_built && !GST_ELEMENT_REGISTER(tdlinference, plugin))
+        return FALSE;
     return GST_ELEMENT_REGISTER(tdlfilter, plugin);
 }
 

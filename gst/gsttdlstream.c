@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The element's streaming thread: the settings for what comes now, networks that were
  * loaded meanwhile, and the way of a frame. */
-#include "gsttdlfilter-private.h"
+#include "gsttdlelement.h"
 
 #include "export/gsttdlexport.h"
 #include "loading/gsttdlfitted.h"
@@ -24,7 +24,7 @@ static gboolean is_worth_telling(GstClockTime before, GstClockTime now)
 }
 
 /* Take the settings for what comes now. Streaming thread. */
-static void activate(GstTdlFilter *self)
+static void activate(GstTdlElement *self)
 {
     GstBaseTransform *base = GST_BASE_TRANSFORM(self);
     GstClockTime latency = self->latency;
@@ -34,7 +34,7 @@ static void activate(GstTdlFilter *self)
     GST_OBJECT_LOCK(self);
     old_mode = self->active.mode;
     new_latency = self->active.latency_mode != self->settings.live.latency_mode;
-    gst_tdl_filter_adopt(self);
+    gst_tdl_element_adopt(self);
     self->active.tile_overlap = gst_tdl_overlap_known(&self->overlap, self->active.tile_overlap);
     self->streaming = TRUE;
     passthrough = self->active.mode == GST_TDL_MODE_PASSTHROUGH;
@@ -45,7 +45,7 @@ static void activate(GstTdlFilter *self)
     self->latency = latency;
     GST_OBJECT_UNLOCK(self);
     if (passthrough) {
-        gst_tdl_filter_tell_paths(self, "passthrough", "passthrough");
+        gst_tdl_element_tell_paths(self, "passthrough", "passthrough");
         gst_tdl_batch_slot_rest(&self->batch_slot);
     }
     if (gst_base_transform_is_passthrough(base) != passthrough) {
@@ -59,7 +59,7 @@ static void activate(GstTdlFilter *self)
 }
 
 /* A network was measured. */
-static void update_latency(GstTdlFilter *self)
+static void update_latency(GstTdlElement *self)
 {
     GstClockTime latency;
     gboolean new_latency;
@@ -75,7 +75,7 @@ static void update_latency(GstTdlFilter *self)
 }
 
 /* A network comes to work that may show classes. */
-static void tell_legend(GstTdlFilter *self)
+static void tell_legend(GstTdlElement *self)
 {
     struct gst_tdl_sources sources;
     g_autofree gchar *path = NULL;
@@ -92,7 +92,7 @@ static void tell_legend(GstTdlFilter *self)
     gst_tdl_sources_clear(&sources);
 }
 
-static gboolean is_fitted(GstTdlFilter *self)
+static gboolean is_fitted(GstTdlElement *self)
 {
     gboolean fitted;
 
@@ -104,7 +104,7 @@ static gboolean is_fitted(GstTdlFilter *self)
 
 /* The way to look for people in frames as they are now, whose shape is noted for whatever is
  * loaded from now on. NULL: the model does not follow them. */
-static const struct gst_tdl_person *find_person(GstTdlFilter *self)
+static const struct gst_tdl_person *find_person(GstTdlElement *self)
 {
     const GstVideoInfo *info = &self->in.info;
     const struct gst_tdl_person *person;
@@ -119,7 +119,7 @@ static const struct gst_tdl_person *find_person(GstTdlFilter *self)
 }
 
 /* The model for frames as they are now. NULL with `error`, or without when cancelled. */
-static struct gst_tdl_infer *load_fitted(GstTdlFilter *self, enum gst_tdl_output output, gint rung,
+static struct gst_tdl_infer *load_fitted(GstTdlElement *self, enum gst_tdl_output output, gint rung,
                                          GError **error)
 {
     const gint size[2] = { self->in.info.width, self->in.info.height };
@@ -140,7 +140,7 @@ static struct gst_tdl_infer *load_fitted(GstTdlFilter *self, enum gst_tdl_output
 
 /* A network that was loaded comes to work, where frames are to have one of their size with
  * that size. FALSE: it cannot, and the one that is there goes on. */
-static gboolean take_infer(GstTdlFilter *self, struct gst_tdl_infer *infer)
+static gboolean take_infer(GstTdlElement *self, struct gst_tdl_infer *infer)
 {
     const gboolean fits = is_fitted(self);
     const gboolean now = fits && self->session->counts.frames > 0 && self->in.info.finfo;
@@ -165,7 +165,7 @@ static gboolean take_infer(GstTdlFilter *self, struct gst_tdl_infer *infer)
 
 /* Takes networks and pictures that were loaded. This comes before negotiation, as caps may follow
  * from the network. */
-static void take_loaded(GstTdlFilter *self)
+static void take_loaded(GstTdlElement *self)
 {
     struct gst_tdl_reload_result loaded = gst_tdl_reload_take(&self->reload);
 
@@ -179,7 +179,7 @@ static void take_loaded(GstTdlFilter *self)
         return;
     gst_tdl_auto_took(self);
     GST_OBJECT_LOCK(self);
-    gst_tdl_filter_note_output(self);
+    gst_tdl_element_note_output(self);
     GST_OBJECT_UNLOCK(self);
     update_latency(self);
     tell_legend(self);
@@ -189,7 +189,7 @@ static void take_loaded(GstTdlFilter *self)
 }
 
 /* Wait for the first network. */
-static GstFlowReturn wait_for_network(GstTdlFilter *self)
+static GstFlowReturn wait_for_network(GstTdlElement *self)
 {
     GstFlowReturn flow = gst_tdl_first_load_wait(&self->first_load);
 
@@ -201,7 +201,7 @@ static GstFlowReturn wait_for_network(GstTdlFilter *self)
     return flow;
 }
 
-static gboolean has_another_shape(GstTdlFilter *self)
+static gboolean has_another_shape(GstTdlElement *self)
 {
     const struct gst_tdl_infer *infer = self->session->infer;
     const struct gst_tdl_sources now = { .model_size = infer->choice.follows,
@@ -211,7 +211,7 @@ static gboolean has_another_shape(GstTdlFilter *self)
 }
 
 /* Are the frames other ones than the network was made for? */
-static gboolean is_misfit(GstTdlFilter *self, const struct gst_tdl_person *person)
+static gboolean is_misfit(GstTdlElement *self, const struct gst_tdl_person *person)
 {
     if ((person && person != self->session->infer->choice.person) || has_another_shape(self))
         return TRUE;
@@ -221,7 +221,7 @@ static gboolean is_misfit(GstTdlFilter *self, const struct gst_tdl_person *perso
 
 /* A network for frames as they are now, where it follows them. What cannot be had is an
  * error at the beginning; later what there is goes on. */
-static GstFlowReturn fit(GstTdlFilter *self)
+static GstFlowReturn fit(GstTdlElement *self)
 {
     const struct gst_tdl_person *person = find_person(self);
     struct gst_tdl_infer *infer = NULL;
@@ -254,7 +254,7 @@ static GstFlowReturn fit(GstTdlFilter *self)
 
 /* An overlap that makes too many tiles of a frame leaves the one before: what cannot be at
  * the beginning is an error, but this was changed meanwhile. */
-static void choose_overlap(GstTdlFilter *self)
+static void choose_overlap(GstTdlElement *self)
 {
     const struct gst_tdl_model *model = self->session->infer->model;
     GError *error = NULL;
@@ -272,7 +272,7 @@ static void choose_overlap(GstTdlFilter *self)
 }
 
 /* Posts changes that presence has seen. */
-static void tell_presence(GstTdlFilter *self)
+static void tell_presence(GstTdlElement *self)
 {
     struct gst_tdl_moment since;
 
@@ -281,7 +281,7 @@ static void tell_presence(GstTdlFilter *self)
 }
 
 /* A model may do well on the black picture that warmed it up, and not on frames. */
-static void tell_strange_mask(GstTdlFilter *self)
+static void tell_strange_mask(GstTdlElement *self)
 {
     struct gst_tdl_session *session = self->session;
     GError *notice = session->counts.network_runs
@@ -293,7 +293,7 @@ static void tell_strange_mask(GstTdlFilter *self)
 }
 
 /* Frames without times are as far apart as their caps say. */
-static void note_moment(GstTdlFilter *self, GstBuffer *input)
+static void note_moment(GstTdlElement *self, GstBuffer *input)
 {
     const GstSegment *segment = &GST_BASE_TRANSFORM(self)->segment;
     struct gst_tdl_moment *moment = &self->session->stream.moment;
@@ -308,7 +308,7 @@ static void note_moment(GstTdlFilter *self, GstBuffer *input)
 }
 
 /* Place of the caps' picture in a buffer. */
-static struct gst_tdl_rect place_in(GstTdlFilter *self, GstBuffer *input)
+static struct gst_tdl_rect place_in(GstTdlElement *self, GstBuffer *input)
 {
     struct gst_tdl_rect place = { 0, 0, self->in.info.width, self->in.info.height };
     struct gst_tdl_video whole;
@@ -318,7 +318,7 @@ static struct gst_tdl_rect place_in(GstTdlFilter *self, GstBuffer *input)
 }
 
 /* A buffer for who wants masks as pictures. */
-static void begin_masks(GstTdlFilter *self, GstBuffer *input, struct gst_tdl_masks *out_masks,
+static void begin_masks(GstTdlElement *self, GstBuffer *input, struct gst_tdl_masks *out_masks,
                         GError **error)
 {
     *out_masks = (struct gst_tdl_masks){ { NULL, &self->mask.video }, { NULL, &self->meta.video } };
@@ -327,7 +327,7 @@ static void begin_masks(GstTdlFilter *self, GstBuffer *input, struct gst_tdl_mas
 }
 
 /* The masks are submitted: they go to their pad, or with `frame` downstream. */
-static void end_masks(GstTdlFilter *self, GstBuffer *input, GstBuffer *frame, gboolean passes,
+static void end_masks(GstTdlElement *self, GstBuffer *input, GstBuffer *frame, gboolean passes,
                       struct gst_tdl_masks *masks)
 {
     const struct gst_tdl_rect whole = { 0, 0, self->in.info.width, self->in.info.height },
@@ -350,7 +350,7 @@ static void drop_masks(struct gst_tdl_masks *masks)
 /* The frame to the session, and its mask down its own pad, if anybody wants it.
  * `output` NULL: the masks alone, or who is there, and `passed`, which has the same picture
  * as the input, goes downstream. */
-static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *output,
+static GstFlowReturn compose(GstTdlElement *self, GstBuffer *input, GstBuffer *output,
                              GstBuffer *passed)
 {
     struct gst_tdl_target source = { input, &self->in }, frame = { output, &self->out };
@@ -399,7 +399,7 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
 }
 
 /* The base class lets frames pass by transform: their masks are made here. */
-static GstFlowReturn pass(GstTdlFilter *self, GstBuffer *input, GstBuffer *passed)
+static GstFlowReturn pass(GstTdlElement *self, GstBuffer *input, GstBuffer *passed)
 {
     if (!self->in.info.finfo ||
         gst_tdl_caps_format(GST_VIDEO_INFO_FORMAT(&self->in.info)) == TDL_FORMAT_UNKNOWN ||
@@ -409,7 +409,7 @@ static GstFlowReturn pass(GstTdlFilter *self, GstBuffer *input, GstBuffer *passe
 }
 
 /* In passthrough nobody here looks at the frame but for its mask. */
-static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input, GstBuffer *passed)
+static GstFlowReturn judge(GstTdlElement *self, GstBuffer *input, GstBuffer *passed)
 {
     GError *error = NULL;
     enum gst_tdl_misfit_verdict verdict = GST_TDL_TAKE;
@@ -436,7 +436,7 @@ static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input, GstBuffer *pass
 
 /* A frame that does not follow the one before wears no mask of before: what is
  * to be hidden would show in the old outline. */
-static void find_discontinuity(GstTdlFilter *self, GstBuffer *input)
+static void find_discontinuity(GstTdlElement *self, GstBuffer *input)
 {
     if (gst_tdl_discontinuity_before(&self->discontinuity, GST_BUFFER_PTS(input)))
         gst_tdl_session_discontinue(self->session, TRUE);
@@ -445,7 +445,7 @@ static void find_discontinuity(GstTdlFilter *self, GstBuffer *input)
 }
 
 /* Why no caps could be agreed on for pictures as they are now. */
-static void explain(GstTdlFilter *self)
+static void explain(GstTdlElement *self)
 {
     GstCaps *caps = gst_pad_get_current_caps(GST_BASE_TRANSFORM(self)->sinkpad);
 
@@ -457,7 +457,7 @@ static void explain(GstTdlFilter *self)
 static GstFlowReturn submit_input_buffer(GstBaseTransform *base, gboolean is_discont,
                                          GstBuffer *input)
 {
-    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstTdlElement *self = GST_TDL_ELEMENT(base);
     GstClockTime time = GST_CLOCK_TIME_NONE;
     GstBuffer *passed;
     GstFlowReturn flow;
@@ -493,12 +493,12 @@ static GstFlowReturn submit_input_buffer(GstBaseTransform *base, gboolean is_dis
 }
 
 /* Frames that a device made go on in memory for the CPU. */
-static gboolean falls_back(GstTdlFilter *self)
+static gboolean falls_back(GstTdlElement *self)
 {
     return self->export_path == gst_tdl_export_pool_path && self->session->importer.gpu;
 }
 
-static GstFlowReturn report(GstTdlFilter *self)
+static GstFlowReturn report(GstTdlElement *self)
 {
     const struct gst_tdl_importer *importer = &self->session->importer;
 
@@ -519,12 +519,12 @@ static GstFlowReturn report(GstTdlFilter *self)
 
 static GstFlowReturn transform(GstBaseTransform *base, GstBuffer *input, GstBuffer *output)
 {
-    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstTdlElement *self = GST_TDL_ELEMENT(base);
     GstFlowReturn flow = compose(self, input, output, NULL);
 
     if (flow != GST_FLOW_OK)
         return flow;
-    gst_tdl_filter_tell_paths(self, self->session->importer.path, NULL);
+    gst_tdl_element_tell_paths(self, self->session->importer.path, NULL);
     return report(self);
 }
 
@@ -532,7 +532,7 @@ static GstFlowReturn transform(GstBaseTransform *base, GstBuffer *input, GstBuff
 static GstFlowReturn prepare_output_buffer(GstBaseTransform *base, GstBuffer *input,
                                            GstBuffer **output)
 {
-    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstTdlElement *self = GST_TDL_ELEMENT(base);
     GstFlowReturn flow = parent_class->prepare_output_buffer(base, input, output);
 
     if (flow == GST_FLOW_ERROR)
@@ -542,7 +542,7 @@ static GstFlowReturn prepare_output_buffer(GstBaseTransform *base, GstBuffer *in
 
 /* Frames that are on their way downstream may have come to nothing: no frame is
  * left that would say so. */
-static void end(GstTdlFilter *self)
+static void end(GstTdlElement *self)
 {
     enum tdl_result r = gst_tdl_session_drain(self->session);
     GError *error = NULL;
@@ -561,14 +561,14 @@ static void end(GstTdlFilter *self)
 /* The base class knows of one source pad. */
 GstFlowReturn gst_tdl_stream_chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
-    GstTdlFilter *self = GST_TDL_FILTER(parent);
+    GstTdlElement *self = GST_TDL_ELEMENT(parent);
 
     return gst_tdl_mask_pad_combine(&self->mask, self->chain(pad, parent, buffer));
 }
 
 static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
 {
-    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstTdlElement *self = GST_TDL_ELEMENT(base);
     GstCaps *caps = NULL;
     gboolean ok;
 
@@ -624,7 +624,7 @@ static gboolean src_event(GstBaseTransform *base, GstEvent *event)
     if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
         gst_event_parse_qos(event, &type, &proportion, &jitter, NULL);
         if (type != GST_QOS_TYPE_THROTTLE && proportion > 1 && jitter > 0)
-            g_atomic_int_set(&GST_TDL_FILTER(base)->late, TRUE);
+            g_atomic_int_set(&GST_TDL_ELEMENT(base)->late, TRUE);
     }
     return parent_class->src_event(base, event);
 }

@@ -15,7 +15,8 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "(TensorFlow Lite, ONNX, ncnn or TensorFlow.js) with pictures in and a mask, or a "
       "probability for each class, out. When changed while PLAYING the old one "
       "works on until the new one is ready; if that cannot be loaded, a warning message says why",
-      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model), .text = "person", .apart = TRUE },
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model), .text = "person", .apart = TRUE,
+      .inference = "model-file" },
     { "mode", "Mode", "What becomes of the picture", MODE, GST_TDL_RENEGOTIATE,
       GST_TDL_AT(live.mode), .def = GST_TDL_MODE_OVERLAY },
     { "device", "Device",
@@ -24,19 +25,22 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "TDL_DEVICE in the environment says comes first), \"cpu\", \"gpu\", \"vulkan\" (the best "
       "Vulkan device, be it software), an index, a UUID in hex, a DRM node such as "
       "/dev/dri/renderD128, or a part of the name; tdl-info lists them",
-      STRING, GST_TDL_RESTART, GST_TDL_AT(sources.device), .text = "auto", .apart = TRUE },
+      STRING, GST_TDL_RESTART, GST_TDL_AT(sources.device), .text = "auto", .apart = TRUE,
+      .inference = "device" },
     { "threads", "Threads",
       "Most threads that compute on the CPU where that is the device, shared by all elements of "
       "the process with the same number; 0, and more than that: as many as cores that the process "
       "may use (its affinity mask, and the time that its control groups give it); with 0 a small "
       "network has one",
-      UINT, GST_TDL_RESTART, GST_TDL_AT(sources.threads), 0, 1024, 0, .apart = TRUE },
+      UINT, GST_TDL_RESTART, GST_TDL_AT(sources.threads), 0, 1024, 0, .apart = TRUE,
+      .inference = "threads" },
     { "precision", "Precision", "How the network stores its intermediate values", PRECISION,
-      GST_TDL_RESTART, GST_TDL_AT(sources.precision), .def = TDL_PRECISION_AUTO },
+      GST_TDL_RESTART, GST_TDL_AT(sources.precision), .def = TDL_PRECISION_AUTO,
+      .inference = "precision" },
     { "fuse", "Fuse operators",
       "Compile several operators of the network into one GPU kernel; off is slower and there to "
       "look for mistakes in the fused kernels",
-      BOOL, GST_TDL_RESTART, GST_TDL_AT(sources.fuse), .def = TRUE },
+      BOOL, GST_TDL_RESTART, GST_TDL_AT(sources.fuse), .def = TRUE, .inference = "fuse" },
     { "classes", "Classes",
       "Class indices that count as foreground, of models of several classes, as \"<0,15>\", also "
       "where it is one, as \"<15>\": the mask is the sum of their probabilities. Empty: all but "
@@ -47,7 +51,7 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "Size of the picture as WIDTHxHEIGHT where the model's file leaves it open, as "
       "\"~512x288\": so many pixels in the frame's shape, or \"frame\": that of the frames, up to "
       "1920x1080; empty: 256x256",
-      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model_size) },
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model_size), .inference = "model-size" },
     { "model-output", "Model output",
       "Name of the model's output that is the mask; empty: the first. tdl-run lists them", STRING,
       GST_TDL_MODEL, GST_TDL_AT(sources.model_output) },
@@ -60,14 +64,14 @@ const struct gst_tdl_property gst_tdl_properties[] = {
     { "model-state", "Model state",
       "Of a recurrent model, which inputs get what an output was in the run before, as "
       "\"r1i=r1o,r2i=r2o\"; zeros in the first run, and behind a discontinuity",
-      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model_state) },
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model_state), .inference = "model-state" },
     { "model-constants", "Model constants",
       "Inputs that are the same number in every run, as \"downsample_ratio=0.25\"", STRING,
-      GST_TDL_MODEL, GST_TDL_AT(sources.model_constants) },
+      GST_TDL_MODEL, GST_TDL_AT(sources.model_constants), .inference = "model-constants" },
     { "model-pictures", "Model pictures",
       "Of a model that takes several pictures, which inputs get the picture of a file, the same in "
       "every run, as \"bgr=empty-room.png\"; the others get the frame",
-      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model_pictures) },
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model_pictures), .inference = "model-pictures" },
     { "decoder", "Decoder", "What the model's output says", DECODER, GST_TDL_MODEL,
       GST_TDL_AT(sources.decoder), .def = GST_TDL_DECODE_AUTO },
     { "score-threshold", "Score threshold",
@@ -80,21 +84,24 @@ const struct gst_tdl_property gst_tdl_properties[] = {
     { "input-range", "Input range",
       "Numbers that the model wants for black and white, as \"-1,1\"; empty: \"0,1\", of pictures "
       "of uint8 \"0,255\"",
-      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.input_range) },
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.input_range), .inference = "input-range" },
     { "input-mean", "Input mean",
       "Red, green and blue that are taken off then, as \"0.485,0.456,0.406\"; empty: 0", STRING,
-      GST_TDL_MODEL, GST_TDL_AT(sources.input_mean) },
+      GST_TDL_MODEL, GST_TDL_AT(sources.input_mean), .inference = "input-mean" },
     { "input-deviation", "Input deviation",
       "Red, green and blue by which the rest is divided, as \"0.229,0.224,0.225\"; empty: 1",
-      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.input_deviation) },
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.input_deviation), .inference = "input-deviation" },
     { "input-fit", "Input fit", "How the frame comes to the size that the model wants", FIT,
-      GST_TDL_MODEL, GST_TDL_AT(sources.input_fit), .def = GST_TDL_FIT_STRETCH },
+      GST_TDL_MODEL, GST_TDL_AT(sources.input_fit), .def = GST_TDL_FIT_STRETCH,
+      .inference = "input-fit" },
     { "input-order", "Input order", "Order of the colours in the model's picture", ORDER,
-      GST_TDL_MODEL, GST_TDL_AT(sources.input_order), .def = GST_TDL_ORDER_RGB },
+      GST_TDL_MODEL, GST_TDL_AT(sources.input_order), .def = GST_TDL_ORDER_RGB,
+      .inference = "input-order" },
     { "input-filter", "Input filter",
       "How the frame is shrunk to the size that the model wants: best as its training pictures "
       "were",
-      FILTER, GST_TDL_MODEL, GST_TDL_AT(sources.input_filter), .def = GST_TDL_FILTER_AUTO },
+      FILTER, GST_TDL_MODEL, GST_TDL_AT(sources.input_filter), .def = GST_TDL_FILTER_AUTO,
+      .inference = "input-filter" },
     { "output-range", "Output range",
       "Numbers that stand for black and white in the model's output in mode=picture, or for "
       "background and foreground in a mask of probabilities, as \"0,1\" "
@@ -182,18 +189,20 @@ const struct gst_tdl_property gst_tdl_properties[] = {
     { "interval", "Interval",
       "Run the network on every Nth frame only; the frames between keep the last mask. After a "
       "discontinuity, a gap or in a new segment it runs at once",
-      UINT, GST_TDL_LIVE, GST_TDL_AT(live.interval), 1, G_MAXINT, 1 },
+      UINT, GST_TDL_LIVE, GST_TDL_AT(live.interval), 1, G_MAXINT, 1, .inference = "interval" },
     { "max-interval", "Maximum interval",
       "Where the device cannot hold the frame rate, or frames come too late (QoS), interval is "
       "raised in effect, up to this, and lowered again when there is room: the element message "
       "tdl-load (interval, reason) says so. 1: off",
-      UINT, GST_TDL_LIVE, GST_TDL_AT(live.max_interval), 1, G_MAXINT, 1, .local = TRUE },
+      UINT, GST_TDL_LIVE, GST_TDL_AT(live.max_interval), 1, G_MAXINT, 1, .local = TRUE,
+      .inference = "max-interval" },
     { "max-rate", "Maximum rate",
       "Run the network at most so often in a second of the stream's time, fractions counted; "
       "frames between keep the last mask, as with interval. 0: as often as frames come",
-      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.max_rate), 0, 1000, 0, .local = TRUE },
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.max_rate), 0, 1000, 0, .local = TRUE,
+      .inference = "max-rate" },
     { "latency-mode", "Latency mode", "Which mask a frame is composed with", LATENCY, GST_TDL_LIVE,
-      GST_TDL_AT(live.latency_mode), .def = GST_TDL_LATENCY_EXACT },
+      GST_TDL_AT(live.latency_mode), .def = GST_TDL_LATENCY_EXACT, .inference = "latency-mode" },
     { "batch-size", "Batch size",
       "Elements of one process with the same model, device and precision run the network on up "
       "to so many frames at once, one of each stream; each with a value other than 1 takes part. "
@@ -242,7 +251,8 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "would go on through its memory, instead of doing so, counting it (stats) and announcing it "
       "once (element message tdl-fallback: side, path, reason). Where the CPU itself computes, "
       "frames of a device are such an error, and those in memory are not",
-      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.require_zero_copy), .def = FALSE, .local = TRUE },
+      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.require_zero_copy), .def = FALSE, .local = TRUE,
+      .inference = "require-zero-copy" },
 };
 
 const guint gst_tdl_property_count = G_N_ELEMENTS(gst_tdl_properties);
@@ -427,9 +437,19 @@ const GEnumValue *gst_tdl_property_values(const struct gst_tdl_property *p)
     return p->kind >= MODE ? enums[p->kind - MODE].values : NULL;
 }
 
-guint gst_tdl_settings_install(GObjectClass *klass)
+void gst_tdl_settings_install(GObjectClass *klass, enum gst_tdl_kind kind)
 {
-    for (guint i = 0; i < gst_tdl_property_count; i++)
-        g_object_class_install_property(klass, i + 1, param_spec(&gst_tdl_properties[i]));
+    for (guint i = 0; i < gst_tdl_property_count; i++) {
+        struct gst_tdl_property p = gst_tdl_properties[i];
+
+        if (kind == GST_TDL_OF_INFERENCE)
+            p.name = p.inference;
+        if (p.name)
+            g_object_class_install_property(klass, i + 1, param_spec(&p));
+    }
+}
+
+guint gst_tdl_settings_first_free_id(void)
+{
     return gst_tdl_property_count + 1;
 }

@@ -32,9 +32,10 @@ struct gst_tdl_property {
     enum gst_tdl_effect effect;
     gsize offset; /* in struct gst_tdl_settings */
     gdouble min, max, def;
-    const gchar *text; /* the default of a string; NULL: empty */
-    gsize look;        /* in struct gst_tdl_look, of what models may want otherwise; 0: nowhere */
-    gboolean apart;    /* key of the sources, but networks are shared whatever its value */
+    const gchar *inference; /* its name with tdlinference; NULL: that has none such */
+    const gchar *text;      /* the default of a string; NULL: empty */
+    gsize look;     /* in struct gst_tdl_look, of what models may want otherwise; 0: nowhere */
+    gboolean apart; /* key of the sources, but networks are shared whatever its value */
     /* belongs to this machine, pipeline or model: not saved in GStreamer's presets */
     gboolean local;
 };

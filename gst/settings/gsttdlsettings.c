@@ -123,6 +123,15 @@ static void set_output(struct gst_tdl_settings *settings, enum gst_tdl_effect *e
     settings->sources.tensors = tensors;
 }
 
+void gst_tdl_settings_want_tensors_alone(struct gst_tdl_settings *settings)
+{
+    enum gst_tdl_effect effect;
+
+    settings->live.mode = GST_TDL_MODE_PASSTHROUGH;
+    settings->live.meta = GST_TDL_META_TENSORS;
+    set_output(settings, &effect);
+}
+
 gboolean gst_tdl_settings_set(struct gst_tdl_settings *settings, guint id, const GValue *value,
                               enum gst_tdl_effect *out_effect)
 {

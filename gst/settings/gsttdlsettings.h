@@ -171,8 +171,15 @@ struct gst_tdl_live gst_tdl_live_with(const struct gst_tdl_live *live,
  * hide. */
 gboolean gst_tdl_live_guards(const struct gst_tdl_live *live);
 
-/* Installs every property as ids 1…; returns the first id that is free. */
-guint gst_tdl_settings_install(GObjectClass *klass);
+/* Kinds of elements, which have properties of the same table. */
+enum gst_tdl_kind { GST_TDL_OF_FILTER = 0, GST_TDL_OF_INFERENCE };
+
+/* Installs the properties that this kind of element has, of which each has the same id in all. */
+void gst_tdl_settings_install(GObjectClass *klass, enum gst_tdl_kind kind);
+/* The first id that no property of the table has. */
+guint gst_tdl_settings_first_free_id(void);
+/* What elements begin with that attach tensors and do nothing else. */
+void gst_tdl_settings_want_tensors_alone(struct gst_tdl_settings *settings);
 void gst_tdl_settings_init(struct gst_tdl_settings *settings);
 void gst_tdl_settings_finish(struct gst_tdl_settings *settings);
 /* FALSE when `id` is not of the table. Call with the object lock held. */

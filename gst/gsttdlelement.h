@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The element, for the files that are it. */
-#ifndef GST_TDL_FILTER_PRIVATE_H
-#define GST_TDL_FILTER_PRIVATE_H
+/* The elements of the plugin, for the files that are one: an abstract type, of which each is a
+ * kind. */
+#ifndef GST_TDL_ELEMENT_H
+#define GST_TDL_ELEMENT_H
 
 #include "loading/gsttdldevicechoice.h"
 #include "loading/gsttdlfirstload.h"
 #include "frame/gsttdldiscontinuity.h"
-#include "gsttdlfilter.h"
 #include "gsttdlmaskpad.h"
 #include "frame/gsttdlmeta.h"
 #include "import/gsttdlmisfit.h"
@@ -14,7 +14,19 @@
 #include "gsttdlreport.h"
 #include "network/gsttdltiles.h"
 
-struct _GstTdlFilter {
+#include <gst/base/gstbasetransform.h>
+
+#define GST_TYPE_TDL_ELEMENT (gst_tdl_element_get_type())
+#define GST_TDL_ELEMENT(object)                                                                    \
+    (G_TYPE_CHECK_INSTANCE_CAST((object), GST_TYPE_TDL_ELEMENT, GstTdlElement))
+typedef struct _GstTdlElement GstTdlElement;
+typedef struct {
+    GstBaseTransformClass base;
+} GstTdlElementClass;
+GType gst_tdl_element_get_type(void);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(GstTdlElement, gst_object_unref)
+
+struct _GstTdlElement {
     GstBaseTransform base;
 
     /* Streaming thread. */
@@ -59,24 +71,26 @@ struct _GstTdlFilter {
     struct gst_tdl_batch_slot batch_slot; /* among streams that share the network; likewise */
 };
 
+/* The properties that a kind of element has, and those of what was reported. */
+void gst_tdl_element_install(GObjectClass *klass, enum gst_tdl_kind kind);
 /* The properties of paths, each told when it changes; NULL: as it was. */
-void gst_tdl_filter_tell_paths(GstTdlFilter *self, const gchar *import, const gchar *export);
+void gst_tdl_element_tell_paths(GstTdlElement *self, const gchar *import, const gchar *export);
 
 /* Work with the settings of now, but for a mode whose network is still to come: what was
  * shown is shown until then, unless the mode is to hide it. Call with the object lock held. */
-void gst_tdl_filter_adopt(GstTdlFilter *self);
+void gst_tdl_element_adopt(GstTdlElement *self);
 /* Take over kind, scale and abilities of the session's network. Call with the object lock held. */
-void gst_tdl_filter_note_output(GstTdlFilter *self);
+void gst_tdl_element_note_output(GstTdlElement *self);
 
 /* Judge the load, which changes the model or the interval. With every frame; streaming thread,
  * as the next two (gsttdlauto.c). */
-void gst_tdl_auto_weigh(GstTdlFilter *self);
+void gst_tdl_auto_weigh(GstTdlElement *self);
 /* TRUE if the network that was loaded is to take over. */
-gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_reload_result *loaded);
+gboolean gst_tdl_auto_admits(GstTdlElement *self, const struct gst_tdl_reload_result *loaded);
 /* The network has taken over. */
-void gst_tdl_auto_took(GstTdlFilter *self);
+void gst_tdl_auto_took(GstTdlElement *self);
 /* The network with this serial could not be loaded. */
-void gst_tdl_auto_failed(GstTdlFilter *self, guint serial);
+void gst_tdl_auto_failed(GstTdlElement *self, guint serial);
 
 /* The virtual functions for frames and events, and the sink pad's function
  * (gsttdlstream.c). */
@@ -87,6 +101,6 @@ GstFlowReturn gst_tdl_stream_chain(GstPad *pad, GstObject *parent, GstBuffer *bu
 void gst_tdl_negotiate_install(GstBaseTransformClass *klass);
 /* Pictures with caps `in` were refused: say why, once, if it is that they and downstream do
  * not meet. */
-void gst_tdl_negotiate_explain(GstTdlFilter *self, GstMessageType type, GstCaps *in);
+void gst_tdl_negotiate_explain(GstTdlElement *self, GstMessageType type, GstCaps *in);
 
 #endif
