@@ -69,6 +69,15 @@ bool tdl_map_add(struct tdl_map *map, const void *key, size_t size, uint64_t val
     return true;
 }
 
+bool tdl_map_copy(const struct tdl_map *map, struct tdl_map *out)
+{
+    *out = *map;
+    out->entries = calloc(map->capacity + (size_t)1, sizeof(*out->entries));
+    if (out->entries && map->capacity)
+        memcpy(out->entries, map->entries, map->capacity * sizeof(*out->entries));
+    return out->entries != NULL;
+}
+
 void tdl_map_finish(struct tdl_map *map)
 {
     free(map->entries);

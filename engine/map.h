@@ -23,6 +23,8 @@ struct tdl_map {
 uint64_t *tdl_map_find(const struct tdl_map *map, const void *key, size_t size);
 /* A new key. False when out of memory: then it is not found later. */
 bool tdl_map_add(struct tdl_map *map, const void *key, size_t size, uint64_t value);
+/* False when out of memory; `out` then is not to be used. */
+bool tdl_map_copy(const struct tdl_map *map, struct tdl_map *out);
 void tdl_map_finish(struct tdl_map *map);
 
 #define TDL_HASH_START 0xcbf29ce484222325ull

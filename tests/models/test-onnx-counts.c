@@ -203,6 +203,47 @@ static void scatter(bytes *g)
     node_with(g, "ScatterElements", "x places less", "y", "axis", 0);
 }
 
+/* A graph of one node as an attribute, whose output is "out" in every one. */
+static void branch(bytes *attributes, const char *name, bytes *nodes)
+{
+    onnx_output(nodes, "out");
+    onnx_attr_message(attributes, name, 6, nodes);
+}
+
+/* "y": -rows if the first number of x is above 0, else the others of x. */
+static void branches(bytes *g)
+{
+    bytes then = {0}, other = {0}, a = {0};
+    choose(g);
+    onnx_int64s(g, "zero", 1, DIMS(0));
+    onnx_int64s(g, "one", 1, DIMS(1));
+    onnx_int64s(g, "three", 1, DIMS(3));
+    onnx_node(g, "Gather", "x zero", "first", NULL);
+    node_with(g, "Cast", "first", "some", "to", 9);
+    onnx_node(&then, "Neg", "rows", "out", NULL);
+    onnx_node(&other, "Slice", "x one three", "out", NULL);
+    branch(&a, "then_branch", &then);
+    branch(&a, "else_branch", &other);
+    onnx_node(g, "If", "some", "y", &a);
+}
+
+/* As exporters write what there is to do for no boxes: nothing. */
+static void branch_of_nothing(bytes *g)
+{
+    bytes then = {0}, other = {0}, a = {0};
+    int64_t zero = 0;
+    choose(g);
+    onnx_int64s(g, "empty", 1, DIMS(0));
+    onnx_initializer(g, "zero", INT64, 0, NULL, &zero, 8);
+    onnx_node(g, "Size", "rows", "size", NULL);
+    onnx_node(g, "Equal", "size zero", "is-empty", NULL);
+    onnx_node(&then, "ConstantOfShape", "empty", "out", NULL);
+    onnx_node(&other, "Neg", "rows", "out", NULL);
+    branch(&a, "then_branch", &then);
+    branch(&a, "else_branch", &other);
+    onnx_node(g, "If", "is-empty", "y", &a);
+}
+
 static void none(bytes *g)
 {
     number(g, "limit", 9);
@@ -240,6 +281,10 @@ static const struct row {
     {"Range, Expand and Reshape", pairs, {4}, 1, {0, 3, 2, 1}, 1, {8}, {6}, {0, 0, 1, 1, 2, 2}},
     {"MatMul", outer_product, {4}, 1, {0, 3, 2, 1}, 2, {0}, {1, 1}, {14}},
     {"ScatterElements", scatter, {4}, 1, {0, 3, 1, 0}, 1, {0}, {4}, {-1, 3, -3, 0}},
+    {"If, one way", branches, {4}, 1, {1, 3, 2, 0}, 1, {4}, {3}, {-1, -3, -2}},
+    {"If, the other way", branches, {4}, 1, {0, 3, 2, 0}, 1, {4}, {2}, {3, 2}},
+    {"If there are some", branch_of_nothing, {4}, 1, {0, 3, 2, 0}, 1, {4}, {2}, {-3, -2}},
+    {"If there are none", branch_of_nothing, {4}, 1, {0, 0, 0, 0}, 1, {4}, {0}, {0}},
     {"none", none, {4}, 1, {0, 3, 1, 0}, 1, {4}, {0}, {0}},
 };
 

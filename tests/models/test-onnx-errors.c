@@ -635,6 +635,16 @@ static void unknown_if(bytes *g)
     with_node(g, "If", "c", &a);
 }
 
+static void unlike_if(bytes *g)
+{
+    bytes a = {0};
+
+    branch(&a, "then_branch", "Relu");
+    branch(&a, "else_branch", "Shape");
+    onnx_input(g, "c", BOOL, 0, NULL);
+    with_node(g, "If", "c", &a);
+}
+
 static void if_without_branch(bytes *g)
 {
     onnx_initializer(g, "true", BOOL, 0, NULL, "\1", 1);
@@ -1263,7 +1273,8 @@ static const struct row rows[] = {
     {"number for nothing", relu, TDL_ERROR_INVALID_ARGUMENT, "no input 'm' that could be a number",
      &bind_no_input},
     {"known condition", known_if, OK},
-    {"unknown condition", unknown_if, LACKS, "input 0, 'c', depends on what the graph is run with"},
+    {"unknown condition", unknown_if, OK},
+    {"unlike branches", unlike_if, LACKS, "output 0 has another rank or type in each branch"},
     {"no branch", if_without_branch, MODEL, "no such branch"},
     {"deep branches", deep_if, LACKS, "nested deeper than 8"},
     {"branch without elements", empty_branch, LACKS, "the output 'y' has no elements"},

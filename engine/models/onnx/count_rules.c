@@ -546,6 +546,9 @@ static bool prepare_scatter(struct onnx_import *im)
 
     if (!at || (!nd && !read_axis(im, 0, tdl_kit_rank(x), &axis)))
         return false;
+    if (tdl_kit_rank(at) == 0 || tdl_kit_rank(x) == 0 ||
+        (nd && tdl_kit_shape(at)[tdl_kit_rank(at) - 1] > tdl_kit_rank(x)))
+        return true; /* and is refused */
     for (uint32_t d = 0; d < tdl_kit_rank(at); d++) {
         struct tdl_operand *count = onnx_count(im, 1, d);
 

@@ -114,6 +114,8 @@ extern const struct onnx_row onnx_rows_activations[], onnx_rows_attention[], onn
 
 /* What becomes of a result before it is the node's output; NULL with the builder in error. */
 typedef struct tdl_operand *onnx_then(struct onnx_import *im, struct tdl_operand *y);
+/* branches.c: If by a condition that is not known. */
+bool onnx_add_either(struct onnx_import *im);
 /* ops_image.c: the node's convolution, of operands that were made of its inputs; its
  * output is what `then` makes of the result. */
 bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_operand *filter,

@@ -216,7 +216,7 @@ static bool give_outputs(struct onnx_import *im, const struct tdl_pb *graph)
     return true;
 }
 
-/* Adds the one of two graphs that the condition chooses, which must be known. */
+/* Adds the one of two graphs that the condition chooses, or both where it is not known. */
 static bool add_if(struct onnx_import *im)
 {
     int64_t condition;
@@ -224,6 +224,8 @@ static bool add_if(struct onnx_import *im)
     struct tdl_pb attribute, graph = {0};
     struct tdl_pb_field f;
 
+    if (onnx_given(im, 0) && onnx_find(im, &im->node.inputs[0]) && !onnx_is_constant(im, 0))
+        return onnx_add_either(im);
     if (!onnx_ints(im, 0, &condition, 1, &count))
         return false;
     if (count != 1 || !onnx_attribute(im, condition ? "then_branch" : "else_branch", &attribute))
