@@ -123,11 +123,13 @@ struct tdl_cpu_hot {
     /* And back, to the pixels that are not NULL. False: among them are infinities or NaN. */
     bool (*winograd_out)(const struct tdl_cpu_winograd_tile *tile, float *const *out,
                          size_t channels);
-    /* Rows of a, as many as a multiple of product_rows, times columns, which are whole
-     * vectors, and lie two by two: [columns / two vectors][depth][two vectors]. */
+    /* Rows of a times columns, which are whole vectors, and lie two by two: [columns / two
+     * vectors][depth][two vectors]; `add`: to what is in `out`. Of product_rows at once. */
     void (*product)(const float *a, size_t a_step, const float *b, size_t depth, float *out,
-                    size_t columns, size_t rows);
+                    size_t columns, size_t rows, bool add);
     uint32_t product_rows;
+    void (*finish)(const float *sums, const float *bias, float least, float most, float *out,
+                   size_t n);
 
     /* Over rows. */
     bool (*all_finite)(const float *x, size_t n); /* neither an infinity nor NaN */

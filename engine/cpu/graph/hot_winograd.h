@@ -100,35 +100,63 @@ static bool winograd_out(const struct tdl_cpu_winograd_tile *tile, float *const 
     return finite;
 }
 
-/* Rows of a times columns, one or two vectors of them. */
-#define PRODUCT(name, vectors)                                                                     \
+/* Rows of a times columns, one or two vectors of them; `add`: to what is in `out`. */
+#define PRODUCT(name, rows, vectors)                                                               \
     static inline void name(const float *restrict a, size_t a_step, const float *restrict b,       \
-                            size_t depth, float *restrict out, size_t out_step)                    \
+                            size_t depth, float *restrict out, size_t out_step, bool add)          \
     {                                                                                              \
-        vector sums[PRODUCT_ROWS][vectors] = {{{0}}};                                              \
+        vector sums[rows][vectors] = {{{0}}};                                                      \
+        if (add)                                                                                   \
+            UNROLL for (size_t r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++)  \
+                sums[r][v] = load(out + r * out_step + v * VECTOR);                                \
         for (size_t k = 0; k < depth; k++, b += (vectors)*VECTOR) {                                \
             vector column[vectors];                                                                \
             UNROLL for (int v = 0; v < (vectors); v++) column[v] = load(b + v * VECTOR);           \
-            UNROLL for (size_t r = 0; r < PRODUCT_ROWS; r++)                                       \
-                UNROLL for (int v = 0; v < (vectors); v++) sums[r][v] +=                           \
-                a[r * a_step + k] * column[v];                                                     \
+            UNROLL for (size_t r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++)  \
+                sums[r][v] += a[r * a_step + k] * column[v];                                       \
         }                                                                                          \
-        UNROLL for (size_t r = 0; r < PRODUCT_ROWS; r++)                                           \
-            UNROLL for (int v = 0; v < (vectors); v++)                                             \
-                store(out + r * out_step + v * VECTOR, sums[r][v]);                                \
+        UNROLL for (size_t r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++)      \
+            store(out + r * out_step + v * VECTOR, sums[r][v]);                                    \
     }
-PRODUCT(product_of_one, 1)
-PRODUCT(product_of_two, 2)
+PRODUCT(product_of_one, PRODUCT_ROWS, 1)
+PRODUCT(product_of_two, PRODUCT_ROWS, 2)
+PRODUCT(four_of_one, 4, 1)
+PRODUCT(four_of_two, 4, 2)
+PRODUCT(two_of_one, 2, 1)
+PRODUCT(two_of_two, 2, 2)
+PRODUCT(row_of_one, 1, 1)
+PRODUCT(row_of_two, 1, 2)
+
+/* As many rows of the rest as there is a loop for. */
+static const struct {
+    size_t rows;
+    void (*one)(const float *a, size_t a_step, const float *b, size_t depth, float *out,
+                size_t out_step, bool add);
+    void (*two)(const float *a, size_t a_step, const float *b, size_t depth, float *out,
+                size_t out_step, bool add);
+} products[] = {{PRODUCT_ROWS, product_of_one, product_of_two},
+                {4, four_of_one, four_of_two},
+                {2, two_of_one, two_of_two},
+                {1, row_of_one, row_of_two}};
 
 static void product(const float *a, size_t a_step, const float *b, size_t depth, float *out,
-                    size_t columns, size_t rows)
+                    size_t columns, size_t rows, bool add)
 {
     for (size_t c = 0; c < columns; c += COLUMNS, b += depth * COLUMNS)
-        for (size_t r = 0; r < rows; r += PRODUCT_ROWS)
-            if (columns - c >= COLUMNS)
-                product_of_two(a + r * a_step, a_step, b, depth, out + r * columns + c, columns);
-            else
-                product_of_one(a + r * a_step, a_step, b, depth, out + r * columns + c, columns);
+        for (size_t r = 0, i = 0; r < rows; r += products[i].rows) {
+            while (products[i].rows > rows - r)
+                i++;
+            (columns - c >= COLUMNS ? products[i].two : products[i].one)(
+                a + r * a_step, a_step, b, depth, out + r * columns + c, columns, add);
+        }
+}
+
+/* With the bias and within the bounds; NaN stays. */
+static void finish(const float *restrict sums, const float *restrict bias, float least, float most,
+                   float *restrict out, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = tdl_hot_clamp(sums[i] + bias[i], least, most);
 }
 
 #endif

@@ -19,10 +19,12 @@
     OP(conv2d, depthwise)                                                                          \
     OP(conv2d, winograd)                                                                           \
     OP(conv2d, pointwise)                                                                          \
+    OP(conv2d, implicit)                                                                           \
     OP(conv2d, conv)                                                                               \
     OP(conv_transpose2d, conv_transpose)                                                           \
     OP(cumulative_sum, cumulative_sum)                                                             \
     OP(depth_to_space, depth_to_space)                                                             \
+    OP(gemm, product)                                                                              \
     OP(gemm, matmul)                                                                               \
     OP(gather, gather)                                                                             \
     OP(gather_elements, gather_elements)                                                           \
@@ -30,6 +32,7 @@
     OP(instance_normalization, instance_normalization)                                             \
     OP(l2_pool2d, l2_pool)                                                                         \
     OP(layer_normalization, layer_normalization)                                                   \
+    OP(matmul, product)                                                                            \
     OP(matmul, matmul)                                                                             \
     OP(max_pool2d, max_pool)                                                                       \
     OP(pad, pad)                                                                                   \

@@ -231,7 +231,7 @@ static void compute(void *data, size_t begin, size_t end)
             read_tile(w, first + t, in + t * s->in.c);
         for (size_t k = 0; k < PLACES; k++)
             w->hot->product(in + k * s->in_step, s->in.c, w->call->packed + k * place, s->in.c,
-                            out + k * s->out_step, s->columns, rows);
+                            out + k * s->out_step, s->columns, rows, false);
         for (size_t t = 0; t < count; t++)
             if (!write_tile(w, first + t, out + t * s->columns))
                 compute_by_taps(w, first + t);

@@ -142,11 +142,10 @@ static enum tdl_result define_all(struct tdl_cpu_xnn_making *m, struct tdl_node 
  * neighbours on both cores, two threads instead of one took 60 ms instead of 3 for a
  * person network, 13 instead of 3 for a convolution of 150 million, 31 instead of 20
  * for one of 600 million, and the same time for one of 10 billion. */
-static void *choose_pool(uint64_t macs, struct tdl_cpu_threads *threads)
+bool tdl_cpu_xnn_is_worth_pool(uint64_t macs, const struct tdl_cpu_threads *threads)
 {
     enum { LEAST = 10000000, WORTH = 500000000 }; /* multiply-accumulates */
-    const uint64_t least = tdl_cpu_threads_insisted(threads) ? LEAST : WORTH;
-    return macs < least ? NULL : tdl_cpu_threads_pool(threads);
+    return macs >= (uint64_t)(tdl_cpu_threads_insisted(threads) ? LEAST : WORTH);
 }
 
 enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count, uint64_t macs,
@@ -166,7 +165,8 @@ enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count
     }
     TRY(tdl_cpu_xnn_check(initialized, "starting"));
     TRY(define_all(&m, nodes, count));
-    TRY(create_runtime(x, &m, choose_pool(macs, threads)));
+    TRY(create_runtime(
+        x, &m, tdl_cpu_xnn_is_worth_pool(macs, threads) ? tdl_cpu_threads_pool(threads) : NULL));
 fail:
     if (m.subgraph)
         xnn_delete_subgraph(m.subgraph);

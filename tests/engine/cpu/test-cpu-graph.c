@@ -11,6 +11,7 @@
 
 #include <cpu/batch.h>
 #include <cpu/graph/graph.h>
+#include <cpu/graph/ops.h>
 #include <cpu/memory.h>
 #include <ops/ops.h>
 
@@ -243,35 +244,32 @@ static struct tdl_operand *add_conv(struct tdl_builder *b, const struct conv *c,
                                     .bias = bias});
 }
 
-/* The kernel alone, as builds with XNNPACK have it for nothing but what that refuses. */
-static void check_conv(const struct conv *c, uint64_t seed)
+enum { MOST_VALUES = 1 << 16 };
+
+/* The kernel alone, as builds with XNNPACK have it for nothing but what that refuses; `strange`:
+ * with values that XNNPACK gets wrong. */
+static void check_kernel(const struct tdl_node *n, struct rng *rng, bool strange)
 {
-    enum { IMAGES = 2, SIZE = 9, MOST = 1 << 16 };
-    const uint32_t wide = c->wide ? c->wide : 11;
-    static float from[MOST], want[MOST], got[MOST + 1];
-    struct rng rng = {seed};
-    struct tdl_builder *b;
-    check_begin("%sconv of %u groups, %u to %u channels, %ux%u, stride %u, dilation %u",
-                c->transposed ? "transposed " : "", c->groups, c->in, c->out, c->kernel,
-                c->kernel, c->stride, c->dilation);
-    OK(check_builder(ctx, &b));
-    struct tdl_operand *x = subject_input(
-        b, "x", subject_image(TDL_LAYOUT_NHWC, IMAGES, SIZE, wide, c->groups * c->in));
-    struct tdl_operand *y = add_conv(b, c, &rng, x);
-    REQUIRE(y, "%s", tdl_last_error());
-    const struct tdl_node *n = y->producer;
+    static float from[MOST_VALUES], want[MOST_VALUES], got[MOST_VALUES + 1];
     const struct tdl_cpu_kernel *kernel = tdl_cpu_kernel_of(n);
-    const size_t count = tdl_tensor_params_size(&y->desc) / sizeof(float);
-    REQUIRE(kernel && kernel->prepare && count < COUNT(want), "no kernel, or too much");
-    for (size_t i = 0; i < COUNT(from); i++)
-        from[i] = rng_float(&rng, -1, 1);
-    for (int i = 0; i < 3 && !c->activation; i++) /* values that XNNPACK gets wrong */
-        from[rng_below(&rng, IMAGES * SIZE * wide)] = i ? NAN : -INFINITY;
-    const float *inputs[TDL_MAX_NODE_INPUTS] = {from};
+    const struct tdl_tensor_params *desc = &n->output->desc;
+    const size_t count = tdl_tensor_params_size(desc) / sizeof(float);
+    const size_t read = tdl_tensor_params_size(&n->inputs[0]->desc) / sizeof(float);
+    REQUIRE(kernel && kernel->prepare && count <= COUNT(want) && read <= COUNT(from),
+            "no kernel, or too much");
+    for (size_t i = 0; i < read; i++)
+        from[i] = rng_float(rng, -1, 1);
+    for (int i = 0; i < 3 && strange; i++)
+        from[rng_below(rng, (uint32_t)read / 20 + 1)] = i ? NAN : -INFINITY;
+    const void *inputs[TDL_MAX_NODE_INPUTS] = {from};
+    const float *floats[TDL_MAX_NODE_INPUTS] = {from};
     struct tdl_cpu_call call = {.node = n, .inputs = {from}, .output = got};
     for (uint32_t i = 1; i < n->input_count; i++)
-        call.inputs[i] = inputs[i] = n->inputs[i] ? n->inputs[i]->data : NULL;
-    n->op->reference(n, inputs, want);
+        call.inputs[i] = inputs[i] = floats[i] = n->inputs[i] ? n->inputs[i]->data : NULL;
+    if (n->op->reference)
+        n->op->reference(n, floats, want);
+    else
+        n->op->reference_linear(n, inputs, want);
     got[count] = 1234; /* a sentinel past the end */
     struct tdl_cpu_prepared made = {0};
     OK(kernel->prepare(n, &made));
@@ -283,11 +281,62 @@ static void check_conv(const struct conv *c, uint64_t seed)
     kernel->run(&call);
     CHECK(!atomic_load(&scratch.taken), "its memory was not given back");
     free(scratch.memory);
-    subject_compare("y", &y->desc, want, got, false, 4);
+    subject_compare("y", desc, want, got, false, 4);
     CHECK(got[count] == 1234, "%g was written behind the end", (double)got[count]);
     free(made.state);
     free(made.packed);
+}
+
+static void check_conv(const struct conv *c, uint64_t seed)
+{
+    enum { IMAGES = 2, SIZE = 9 };
+    const uint32_t wide = c->wide ? c->wide : 11;
+    struct rng rng = {seed};
+    struct tdl_builder *b;
+    check_begin("%sconv of %u groups, %u to %u channels, %ux%u, stride %u, dilation %u",
+                c->transposed ? "transposed " : "", c->groups, c->in, c->out, c->kernel,
+                c->kernel, c->stride, c->dilation);
+    OK(check_builder(ctx, &b));
+    struct tdl_operand *x = subject_input(
+        b, "x", subject_image(TDL_LAYOUT_NHWC, IMAGES, SIZE, wide, c->groups * c->in));
+    struct tdl_operand *y = add_conv(b, c, &rng, x);
+    REQUIRE(y, "%s", tdl_last_error());
+    check_kernel(y->producer, &rng, !c->activation);
     tdl_builder_destroy(&b);
+}
+
+/* Products with a constant matrix that are worth several threads. */
+static void check_product(uint32_t rows, uint32_t depth, uint32_t columns, bool transposed,
+                          bool with_c)
+{
+    struct rng rng = {rows};
+    struct tdl_builder *b;
+    float *values = malloc((size_t)depth * columns * sizeof(*values));
+    for (size_t i = 0; i < (size_t)depth * columns; i++)
+        values[i] = rng_float(&rng, -1, 1);
+    check_begin("product of %ux%u and %ux%u%s%s", rows, depth, depth, columns,
+                transposed ? ", transposed" : "", with_c ? ", plus a row" : "");
+    OK(check_builder(ctx, &b));
+    const uint32_t shape[] = {transposed ? columns : depth, transposed ? depth : columns};
+    struct tdl_operand *y = tdl_builder_gemm(
+        b, subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, rows, depth)),
+        subject_constant(b, 2, shape, values),
+        &(struct tdl_gemm_params){.b_transpose = transposed,
+                                  .c = with_c ? subject_bias(b, &rng, columns) : NULL});
+    REQUIRE(y, "%s", tdl_last_error());
+    CHECK(tdl_cpu_kernel_of(y->producer) == &tdl_cpu_product, "another kernel takes it");
+    check_kernel(y->producer, &rng, true);
+    tdl_builder_destroy(&b);
+    free(values);
+}
+
+static void check_products(void)
+{
+    check_product(1, 601, 900, false, false);
+    check_product(7, 601, 900, true, true);
+    check_product(61, 301, 349, false, true);
+    check_product(83, 107, 759, true, false);
+    check_product(50, 800, 160, false, false);
 }
 
 static void check_convs(void)
@@ -307,6 +356,9 @@ static void check_convs(void)
         {5, 1, 1, 9, 1, 2, 0, false},   {33, 1, 1, 31, 1, 1, TDL_ACTIVATION_RELU6, false},
         {17, 1, 1, 6, 3, 1, 0, false},  {17, 1, 1, 5, 1, 1, 0, false, 150},
         {20, 1, 1, 7, 2, 3, 0, false, 150}, {3, 1, 1, 8, 5, 4, 0, false, 1},
+        {1, 110, 113, 3, 2, 1, 0, false}, {1, 61, 67, 3, 1, 2, TDL_ACTIVATION_RELU, false},
+        {1, 33, 50, 5, 1, 1, 0, false}, {1, 3, 210, 7, 1, 1, TDL_ACTIVATION_RELU6, false},
+        {1, 605, 901, 1, 1, 1, 0, false, 1}, {1, 333, 197, 3, 2, 2, 0, false, 3},
         {1, 190, 170, 1, 1, 1, 0, false}, {1, 170, 197, 1, 1, 1, TDL_ACTIVATION_RELU6, false},
     };
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -486,7 +538,7 @@ static void check_refused(void)
     CHECK(!system(command), "%s", command);
 }
 
-/* A 1×1 convolution of so many channels that what its threads work in is large. */
+/* A convolution of so many channels that what its threads work in is large. */
 static enum tdl_result build_deep(struct tdl_graph **out)
 {
     enum { DEPTH = 65536, OUT = 16, WIDE = 10 };
@@ -495,7 +547,7 @@ static enum tdl_result build_deep(struct tdl_graph **out)
     OK(check_builder(ctx, &b));
     struct tdl_operand *o =
         subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, WIDE, WIDE, DEPTH));
-    o = tdl_builder_conv2d(b, o, subject_filter(b, &rng, OUT, 1, 1, DEPTH), NULL);
+    o = tdl_builder_conv2d(b, o, subject_filter(b, &rng, OUT, 1, 2, DEPTH), NULL);
     OK(tdl_builder_output(b, "y", o));
     const enum tdl_result r =
         tdl_builder_build(b, &(struct tdl_build_params){.defer_compile = true}, out);
@@ -855,6 +907,7 @@ int main(void)
     check_special_values();
     check_lifetimes();
     check_convs();
+    check_products();
     check_small_windows();
     check_first_run();
     check_refused();

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Convolutions, and products with constant matrices, as products of matrices: rows are pixels,
+ * columns output channels, and what is multiplied are the pixels under a window. Blocks
+ * of rows and columns go to the threads one after the other, so that a core that has other
+ * work takes fewer of them: XNNPACK's threads share the work out before, and wait for the
+ * slowest. It takes what is worth several threads; all else is XNNPACK's.
+ *
+ * The depth goes in chunks. A chunk of a block's rows is brought together (im2col) unless it lies
+ * so already, and stays in the cache while all columns are multiplied by it.
+ */
+#include "cpu/cores.h"
+#include "hot.h"
+#include "ops.h"
+
+#include "ops/conv/conv.h"
+#include "ops/matmul.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEAST_CHANNELS = 16,     /* a vector's, of the widest */
+    LEAST_MACS = 6000000,    /* of which each thread has some tenths of a millisecond */
+    LEAST_WEIGHTS = 2 << 20, /* bytes: so many are worth two cores' ways to the memory */
+    MOST_WEIGHTS = 16 << 20, /* bytes */
+    ROWS = 48,               /* pixels of a block, about: their results stay in the cache */
+    CHUNK = 768,             /* floats of a row, about */
+    LEAST_GROUP = 128,       /* columns, for which rows are brought together */
+    PIECES = 4,              /* for each core */
+    LEAST_PIECES = 8,
+    MOST_PIECES = 64
+};
+
+/* Along an axis. */
+struct axis {
+    uint32_t in, out, kernel, stride, dilation, pad;
+};
+
+struct state {
+    struct axis y, x;
+    bool direct;                  /* rows lie so in the input */
+    uint32_t in, out, block;      /* channels; pixels */
+    uint32_t segment, taps;       /* floats that lie side by side under a window; its taps */
+    uint32_t segments, per_chunk; /* of a window; of a chunk */
+    uint32_t columns, group;      /* output channels, and zeros up to a vector; of a piece */
+    uint32_t depth, groups;       /* floats of a row; pieces of a block */
+    size_t pixels, bias;          /* of all images; where it is in what is packed */
+    float least, most;
+};
+
+/* ------------------------------------------------------------------- packing */
+
+/* Weight of output channel `o` at `k` of the depth is at [o · o_step + k · k_step]. */
+struct weights {
+    const float *at, *bias;
+    size_t o_step, k_step;
+};
+
+/* As hot->product() reads them: [chunk][columns of a tile][depth of the chunk][two vectors of
+ * columns]; the last tile may have one vector. */
+static void pack(const struct state *s, const struct weights *from, float *w)
+{
+    const uint32_t pair = tdl_cpu_hot()->columns, most = s->per_chunk * s->segment;
+    for (uint32_t o = 0; o < s->out; o++) {
+        const uint32_t first = o / pair * pair, width = TDL_MIN(pair, s->columns - first);
+        for (uint32_t k = 0; k < s->depth; k++) {
+            const uint32_t start = k / most * most, depth = TDL_MIN(most, s->depth - start);
+            w[(size_t)start * s->columns + (size_t)first * depth + (size_t)(k - start) * width + o -
+              first] = from->at[o * from->o_step + k * from->k_step];
+        }
+        w[s->bias + o] = from->bias ? from->bias[o] : 0;
+    }
+}
+
+/* Columns are shared out where there are few rows. No sum depends on it. */
+static void choose_blocks(struct state *s)
+{
+    const struct tdl_cpu_hot *hot = tdl_cpu_hot();
+    const uint32_t pairs = TDL_DIV_UP(s->columns, hot->columns);
+    const size_t blocks = TDL_MAX((s->pixels + ROWS / 2) / ROWS, (size_t)1);
+    s->block = TDL_ALIGN((uint32_t)TDL_DIV_UP(s->pixels, blocks), hot->product_rows);
+    const size_t pieces = TDL_MIN(TDL_MAX(PIECES * tdl_cpu_cores(), LEAST_PIECES), MOST_PIECES);
+    const uint32_t wanted = (uint32_t)TDL_DIV_UP(pieces, TDL_MIN(blocks, pieces));
+    s->group = TDL_DIV_UP(pairs, TDL_MIN(wanted, pairs)) * hot->columns;
+    if (!s->direct) /* each piece brings its rows together anew */
+        s->group = TDL_MIN(TDL_MAX(s->group, LEAST_GROUP), pairs * hot->columns);
+    s->groups = TDL_DIV_UP(s->columns, s->group);
+    s->per_chunk = TDL_MIN(TDL_MAX(CHUNK / s->segment, 1u), s->segments);
+}
+
+static enum tdl_result finish(const struct state *base, const struct weights *from,
+                              struct tdl_cpu_prepared *out)
+{
+    struct state *s = out->state = malloc(sizeof(*s));
+    out->packed_bytes = (base->bias + base->columns) * sizeof(float);
+    out->packed = calloc(1, out->packed_bytes);
+    /* Results of a block, and what is brought together. */
+    out->scratch_bytes =
+        sizeof(float) * base->block *
+        (base->group + (base->direct ? 0 : (size_t)base->per_chunk * base->segment));
+    if (!s || !out->packed)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
+    *s = *base;
+    pack(s, from, out->packed);
+    return TDL_OK;
+}
+
+static struct axis axis_of(const struct tdl_window *w, int i, uint32_t in)
+{
+    return (struct axis){.in = in,
+                         .out = w->out[i],
+                         .kernel = w->kernel[i],
+                         .stride = w->stride[i],
+                         .dilation = w->dilation[i],
+                         .pad = w->pad[2 * i]};
+}
+
+static void describe(const struct tdl_node *n, struct state *s)
+{
+    const struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
+    const struct tdl_dims out = tdl_operand_dims(n->output);
+    s->y = axis_of(&n->window, 0, in.h);
+    s->x = axis_of(&n->window, 1, in.w);
+    s->in = in.c;
+    s->out = out.c;
+    s->pixels = (size_t)out.n * out.h * out.w;
+    s->direct = s->y.kernel == 1 && s->x.kernel == 1 && in.h == out.h && in.w == out.w;
+    s->taps = s->x.dilation == 1 ? s->x.kernel : 1;
+    s->segment = s->taps * s->in;
+    s->segments = s->y.kernel * (s->x.kernel / s->taps);
+    s->depth = s->segments * s->segment;
+    s->columns = TDL_ALIGN(s->out, tdl_cpu_hot()->columns / 2);
+    s->bias = (size_t)s->depth * s->columns;
+}
+
+static enum tdl_result prepare_conv(const struct tdl_node *n, struct tdl_cpu_prepared *out)
+{
+    const enum tdl_activation a = n->attr.conv.p.activation;
+    struct state s = {.least = a == TDL_ACTIVATION_NONE ? -INFINITY : 0,
+                      .most = a == TDL_ACTIVATION_RELU6 ? 6 : INFINITY};
+    describe(n, &s);
+    choose_blocks(&s);
+    return finish(&s,
+                  &(struct weights){
+                      n->inputs[TDL_CONV_FILTER]->data,
+                      n->inputs[TDL_CONV_BIAS] ? n->inputs[TDL_CONV_BIAS]->data : NULL, s.depth, 1},
+                  out);
+}
+
+/* ------------------------------------------------------------------- running */
+
+struct work {
+    const struct tdl_cpu_call *call;
+    const struct state *s;
+    const struct tdl_cpu_hot *hot;
+};
+
+/* A segment of the row of output pixel (oy, ox), with zeros outside of the picture. */
+static void read_segment(const struct work *w, size_t image, int64_t oy, int64_t ox,
+                         uint32_t segment, float *to)
+{
+    const struct state *s = w->s;
+    const uint32_t of_row = s->x.kernel / s->taps;
+    const int64_t y = oy * s->y.stride - s->y.pad + (int64_t)(segment / of_row) * s->y.dilation;
+    const int64_t x = ox * s->x.stride - s->x.pad + (int64_t)(segment % of_row) * s->x.dilation;
+    const bool inside = y >= 0 && y < s->y.in;
+    const int64_t first = inside ? TDL_MIN(TDL_MAX(-x, 0), (int64_t)s->taps) : s->taps;
+    const int64_t end = TDL_MAX(TDL_MIN((int64_t)s->x.in - x, (int64_t)s->taps), first);
+    const size_t left = (size_t)first * s->in, count = (size_t)(end - first) * s->in;
+    memset(to, 0, left * sizeof(*to));
+    if (count)
+        memcpy(to + left,
+               (const float *)w->call->inputs[0] +
+                   ((image * s->y.in + (size_t)y) * s->x.in + (size_t)(x + first)) * s->in,
+               count * sizeof(*to));
+    memset(to + left + count, 0, (s->segment - left - count) * sizeof(*to));
+}
+
+/* Segments `first` to `end` of rows from a pixel on. */
+static void gather(const struct work *w, size_t pixel, size_t rows, uint32_t first, uint32_t end,
+                   float *to)
+{
+    const struct state *s = w->s;
+    for (size_t i = pixel; i < pixel + rows; i++) {
+        const size_t line = i / s->x.out, ox = i % s->x.out;
+        for (uint32_t k = first; k < end; k++, to += s->segment)
+            read_segment(w, line / s->y.out, (int64_t)(line % s->y.out), (int64_t)ox, k, to);
+    }
+}
+
+/* Sums of a block of rows and a group of columns. */
+static void sum_up(const struct work *w, size_t pixel, size_t rows, size_t column, size_t columns,
+                   float *sums, float *rest)
+{
+    const struct state *s = w->s;
+    for (uint32_t first = 0; first < s->segments; first += s->per_chunk) {
+        const uint32_t end = TDL_MIN(first + s->per_chunk, s->segments);
+        const size_t start = (size_t)first * s->segment;
+        const size_t depth = (size_t)(end - first) * s->segment;
+        const float *in = (const float *)w->call->inputs[0] + pixel * s->in + start;
+        if (!s->direct) {
+            gather(w, pixel, rows, first, end, rest);
+            in = rest;
+        }
+        w->hot->product(in, s->direct ? s->in : depth,
+                        w->call->packed + start * s->columns + column * depth, depth, sums, columns,
+                        rows, first > 0);
+    }
+}
+
+/* Pieces are blocks' groups. */
+static void compute(void *data, size_t begin, size_t end)
+{
+    const struct work *w = data;
+    const struct state *s = w->s;
+    float *sums = tdl_cpu_scratch_take(w->call->scratch);
+    for (size_t i = begin; i < end; i++) {
+        const size_t pixel = i / s->groups * s->block, column = i % s->groups * s->group;
+        const size_t rows = TDL_MIN(s->block, s->pixels - pixel);
+        const size_t columns = TDL_MIN(s->group, s->columns - column);
+        const size_t wanted = TDL_MIN(columns, s->out - column);
+        sum_up(w, pixel, rows, column, columns, sums, sums + (size_t)s->block * s->group);
+        for (size_t p = 0; p < rows; p++)
+            w->hot->finish(sums + p * columns, w->call->packed + s->bias + column, s->least,
+                           s->most, (float *)w->call->output + (pixel + p) * s->out + column,
+                           wanted);
+    }
+    tdl_cpu_scratch_give(w->call->scratch, sums);
+}
+
+static void run(const struct tdl_cpu_call *call)
+{
+    const struct state *s = call->state;
+    struct work w = {call, s, tdl_cpu_hot()};
+    tdl_cpu_parallel(call->threads, compute, &w, TDL_DIV_UP(s->pixels, s->block) * s->groups,
+                     tdl_cpu_grain((double)s->block * s->depth * s->group / 30));
+}
+
+/* ------------------------------------------------------------- what it takes */
+
+static bool is_worth_it(const struct state *s)
+{
+    const uint64_t weights = (uint64_t)s->depth * s->out;
+    return s->depth >= LEAST_CHANNELS && s->out >= LEAST_CHANNELS &&
+           (weights * s->pixels >= LEAST_MACS || weights >= LEAST_WEIGHTS / sizeof(float)) &&
+           weights <= MOST_WEIGHTS / sizeof(float);
+}
+
+static bool takes_conv(const struct tdl_node *n, bool direct)
+{
+    struct state s = {0};
+    describe(n, &s);
+    return n->attr.conv.pre == TDL_PRE_NONE && n->input_count <= TDL_CONV_BIAS + 1 &&
+           n->attr.conv.p.groups == 1 && s.direct == direct && is_worth_it(&s);
+}
+
+static bool takes_pointwise(const struct tdl_node *n)
+{
+    return takes_conv(n, true);
+}
+
+static bool takes_window(const struct tdl_node *n)
+{
+    return takes_conv(n, false);
+}
+
+const struct tdl_cpu_kernel tdl_cpu_pointwise = {
+    .name = "pointwise",
+    .takes = takes_pointwise,
+    .prepare = prepare_conv,
+    .run = run,
+    .packs = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
+    .before_xnn = true,
+    .by_threads = true,
+};
+
+const struct tdl_cpu_kernel tdl_cpu_implicit = {
+    .name = "implicit",
+    .takes = takes_window,
+    .prepare = prepare_conv,
+    .run = run,
+    .packs = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
+    .before_xnn = true,
+    .by_threads = true,
+    .leaves_pool = true,
+};
+
+/* --------------------------------------------------- products with constants */
+
+static const struct tdl_operand *addend_of(const struct tdl_node *n)
+{
+    return n->input_count > TDL_MATMUL_C ? n->inputs[TDL_MATMUL_C] : NULL;
+}
+
+static void describe_product(const struct tdl_node *n, struct state *s)
+{
+    const struct tdl_tensor_params *a = &n->inputs[TDL_MATMUL_A]->desc, *out = &n->output->desc;
+    s->direct = true;
+    s->in = s->segment = s->depth = a->shape[a->rank - 1];
+    s->out = out->shape[out->rank - 1];
+    s->segments = s->taps = 1;
+    s->pixels = tdl_operand_count(n->output) / s->out;
+    s->columns = TDL_ALIGN(s->out, tdl_cpu_hot()->columns / 2);
+    s->bias = (size_t)s->depth * s->columns;
+}
+
+static enum tdl_result prepare_product(const struct tdl_node *n, struct tdl_cpu_prepared *out)
+{
+    const struct tdl_operand *c = addend_of(n);
+    const bool transposed = n->attr.matmul.b_transpose;
+    struct state s = {.least = -INFINITY, .most = INFINITY};
+    describe_product(n, &s);
+    choose_blocks(&s);
+    return finish(&s,
+                  &(struct weights){n->inputs[TDL_MATMUL_B]->data, c ? c->data : NULL,
+                                    transposed ? s.depth : 1, transposed ? 1 : s.out},
+                  out);
+}
+
+/* a · constant + constant, of any count of rows. */
+static bool takes_product(const struct tdl_node *n)
+{
+    const struct tdl_matmul_attr *p = &n->attr.matmul;
+    const struct tdl_operand *b = n->inputs[TDL_MATMUL_B], *c = addend_of(n);
+    struct state s = {0};
+    if (p->a_transpose || p->alpha != 1 || p->activation != TDL_ACTIVATION_NONE ||
+        b->desc.rank != 2 || !tdl_is_known(b))
+        return false;
+    describe_product(n, &s);
+    return is_worth_it(&s) &&
+           (!c || (p->beta == 1 && tdl_is_known(c) && tdl_operand_count(c) == s.out &&
+                   c->desc.rank > 0 && c->desc.shape[c->desc.rank - 1] == s.out));
+}
+
+const struct tdl_cpu_kernel tdl_cpu_product = {
+    .name = "product",
+    .takes = takes_product,
+    .prepare = prepare_product,
+    .run = run,
+    .packs = 1u << TDL_MATMUL_B | 1u << TDL_MATMUL_C,
+    .before_xnn = true,
+    .by_threads = true,
+};
