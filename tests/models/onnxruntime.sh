@@ -48,7 +48,18 @@ devices=cpu
 while read -r name shapes; do
     # shellcheck disable=SC2086 # an input each
     against "$name" "$name.onnx" $devices $shapes
+    node "$here/optimise.mjs" "$name.onnx" "$name-optimised.onnx" >"$log" 2>&1
+    # shellcheck disable=SC2086
+    against "$name, optimised" "$name-optimised.onnx=$name.onnx" $devices $shapes
 done <patterns.txt
+mkdir -p nodes
+if TDL_DEVICE=cpu "$python" "$here/test-microsoft.py" "$build/engine/tools/tdl-run" --keep nodes >"$log" 2>&1 &&
+    node "$here/nodes-onnxruntime.mjs" nodes >"$log" 2>&1; then
+    echo "ok nodes of ONNX Runtime's domain"
+else
+    echo "FAILED nodes of ONNX Runtime's domain"
+fi
+sed 's/^/| /' "$log"
 for size in 256,256 144,256; do
     name=selfie_segmentation
     [ $size = 256,256 ] || name=${name}_landscape
