@@ -3,6 +3,7 @@
 #include "move.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
@@ -23,16 +24,28 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     return TDL_OK;
 }
 
+/* Elements that lie in a row in both: those of the last dimensions, of which all are taken. */
+static size_t row_of(const struct tdl_node *n)
+{
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc;
+    size_t row = 1;
+    for (uint32_t d = in->rank; d-- > 0; row *= in->shape[d])
+        if (n->output->desc.shape[d] != in->shape[d] || n->attr.slice.step[d] != 1)
+            break;
+    return row;
+}
+
 static void reference(const struct tdl_node *n, const void *const *inputs, void *output)
 {
     const struct tdl_tensor_params *in = &n->inputs[0]->desc, *out = &n->output->desc;
-    for (size_t i = 0, count = tdl_operand_count(n->output); i < count; i++) {
+    const size_t row = row_of(n), size = tdl_dtype_size(in->dtype);
+    for (size_t i = 0, count = tdl_operand_count(n->output); i < count; i += row) {
         int64_t at[TDL_MAX_RANK];
         tdl_move_coordinates(out, i, at);
         for (uint32_t d = 0; d < in->rank; d++)
             at[d] = n->attr.slice.start[d] + at[d] * n->attr.slice.step[d];
-        tdl_element_set_bits(in->dtype, output, i,
-                             tdl_element_bits(in->dtype, inputs[0], tdl_move_index(in, at)));
+        memcpy((uint8_t *)output + i * size,
+               (const uint8_t *)inputs[0] + tdl_move_index(in, at) * size, row * size);
     }
 }
 

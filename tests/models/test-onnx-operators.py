@@ -354,6 +354,61 @@ deformations()
 pools()
 
 
+# ----------------------------------------------------------------------------- loops
+
+def body(nodes, inputs, outputs, weights=None):
+    text = b"".join(field(1, n.file()) for n in nodes) + field(2, "body")
+    for name, value in (weights or {}).items():
+        text += field(5, tensor_file(name, KINDS[str(value.dtype)], value.shape,
+                                     value.flatten().tolist()))
+    text += b"".join(field(11, value_info(i)) for i in inputs)
+    return Message(6, text + b"".join(field(12, value_info(o)) for o in outputs))
+
+
+def loops():
+    x, w = numbers(1, 2, 3, 4), numbers(2, 2, 1, 1)
+    nodes = [Node("Conv", ["h", "w"], ["c"], {}), Node("Add", ["c", "x"], ["next"], {}),
+             Node("Cast", ["i"], ["f"], {"to": 1}), Node("Mul", ["next", "f"], ["row"], {}),
+             Node("Less", ["i", "last"], ["go"], {})]
+    h, rows = x, []
+    for i in range(4):
+        h = np.einsum("oc,nchw->nohw", w[:, :, 0, 0], h) + x
+        rows.append(h * i)
+    for name, last, weights in (("a count", 99, {"n": ints(4).reshape(())}),
+                                       ("a condition", 3, {"n": ints(99).reshape(())})):
+        case("Loop that ends by " + name,
+             [Node("Loop", ["n", "", "x"], ["y", "rows"],
+                   {"body": body(nodes, ["i", "go_in", "h"], ["go", "next", "row"],
+                                 {"w": w, "last": ints(last).reshape(())})})],
+             {"y": h, "rows": np.stack(rows)}, weights, {"x": x}, 17)
+    case("Loop that never runs",
+         [Node("Loop", ["n", "", "x"], ["h"],
+               {"body": body([Node("Identity", ["go_in"], ["go"], {}),
+                              Node("Neg", ["a"], ["b"], {})], ["i", "go_in", "a"], ["go", "b"])}),
+          Node("Neg", ["h"], ["y"], {})], {"y": -x}, {"n": ints(0).reshape(())}, {"x": x}, 17)
+    inner = body([Node("Identity", ["g2"], ["go2"], {}), Node("Add", ["a2", "x"], ["b2"], {})],
+                 ["i2", "g2", "a2"], ["go2", "b2"])
+    outer = body([Node("Loop", ["m", "", "a"], ["b"], {"body": inner}),
+                  Node("Identity", ["g"], ["go"], {})], ["i", "g", "a"], ["go", "b"])
+    case("Loop in a Loop", [Node("Loop", ["n", "", "x"], ["y"], {"body": outer})],
+         {"y": 7 * x}, {"n": ints(3).reshape(()), "m": ints(2).reshape(())}, {"x": x}, 17)
+    refused("Loop without an end",
+            [Node("Loop", ["", "", "x"], ["y"],
+                  {"body": body([Node("Identity", ["g"], ["go"], {}), Node("Neg", ["a"], ["b"], {})],
+                                ["i", "g", "a"], ["go", "b"])})],
+            "more than 1024 iterations", inputs={"x": x}, opset=17)
+    refused("Loop by what it is run with",
+            [Node("ReduceMax", ["x"], ["most"], {"keepdims": 0}),
+             Node("Loop", ["n", "", "x"], ["y"],
+                  {"body": body([Node("Greater", ["most", "one"], ["go"], {}),
+                                 Node("Neg", ["a"], ["b"], {})], ["i", "g", "a"], ["go", "b"],
+                                {"one": np.ones((), np.float32)})})],
+            "the condition of the loop depends", {"n": ints(3).reshape(())}, {"x": x}, 17)
+
+
+loops()
+
+
 # -------------------------------------------------------------------- random numbers
 
 def moments(name, nodes, low, high, mean, deviation, inputs):

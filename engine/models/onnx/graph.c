@@ -18,7 +18,7 @@ static bool add_initializer(struct onnx_import *im, const struct tdl_pb *message
     v = onnx_add_value(im, &name);
     if (v) {
         v->initializer = *message;
-        v->again = im->call != NULL;
+        v->again = im->call != NULL || im->again;
     }
     return v != NULL;
 }

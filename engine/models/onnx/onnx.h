@@ -87,6 +87,8 @@ struct onnx_import {
     struct tdl_map function_names; /* places there */
     const struct onnx_call *call;  /* of a function, whose nodes are being added */
     uint64_t inlined, walked;      /* nodes and bytes of functions, over all calls */
+    uint64_t looped, loop_bytes;   /* iterations and bytes of bodies, over all loops */
+    bool again;                    /* nodes of a loop's body are being added */
     uint32_t node_number;
     /* onnx.c's: operators may hold graphs, and the files below add the nodes of these by it. */
     bool (*add_node)(struct onnx_import *im, const struct tdl_pb *message);
@@ -127,9 +129,10 @@ bool onnx_convolve_floats(struct onnx_import *im, struct tdl_operand *x, onnx_th
 bool onnx_pool(struct onnx_import *im, struct tdl_operand *x, bool max, onnx_then *then);
 /* ops_activations.c: x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) */
 struct tdl_operand *onnx_gelu_by_tanh(struct onnx_import *im, struct tdl_operand *x);
-/* ops_einsum.c, ops_sample.c, ops_deform.c, ops_max_places.c */
+/* ops_einsum.c, ops_sample.c, ops_deform.c, ops_loop.c, ops_max_places.c */
 bool onnx_add_einsum(struct onnx_import *im);
 bool onnx_add_grid_sample(struct onnx_import *im);
+bool onnx_add_loop(struct onnx_import *im);
 bool onnx_add_deform_conv(struct onnx_import *im);
 bool onnx_add_max_unpool(struct onnx_import *im);
 /* ops_max_places.c: where the maxima of x, [images, channels, height, width], are in all of it,

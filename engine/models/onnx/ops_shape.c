@@ -237,8 +237,13 @@ static bool add_if(struct onnx_import *im)
 }
 
 const struct onnx_row onnx_rows_shape[] = {
-    {"Constant", 0, 0, add_constant}, {"ConstantOfShape", 1, 1, add_constant_of_shape},
-    {"EyeLike", 1, 1, add_eye_like},  {"If", 1, 1, add_if},
-    {"Range", 3, 3, add_range},       {"Shape", 1, 1, add_shape},
-    {"Size", 1, 1, add_size},         {0},
+    {"Constant", 0, 0, add_constant},
+    {"ConstantOfShape", 1, 1, add_constant_of_shape},
+    {"EyeLike", 1, 1, add_eye_like},
+    {"If", 1, 1, add_if},
+    {"Loop", 2, TDL_KIT_MANY, onnx_add_loop},
+    {"Range", 3, 3, add_range},
+    {"Shape", 1, 1, add_shape},
+    {"Size", 1, 1, add_size},
+    {0},
 };

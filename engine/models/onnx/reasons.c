@@ -26,7 +26,6 @@ static const struct {
     {"ConcatFromSequence", sequences},
     {"EfficientNMS_TRT", plugins},
     {"Gradient", gradients},
-    {"Loop", loops},
     {"MelWeightMatrix", sounds},
     {"Multinomial", noise},
     {"NegativeLogLikelihoodLoss", gradients},

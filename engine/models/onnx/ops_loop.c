@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ONNX's Loop of a count that is known when the model is loaded: its body is added so many
+ * times. A body sees the names of the graphs round it, and its own are forgotten behind it.
+ */
+#include "onnx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of all loops of a file: iterations, and bytes of their bodies. */
+#define MAX_ITERATIONS 1024
+#define MAX_BYTES (1u << 22)
+#define MAX_RESULTS 32
+
+struct loop {
+    struct tdl_pb body;
+    struct tdl_pb inputs[2 + MAX_RESULTS], outputs[1 + MAX_RESULTS]; /* names */
+    uint32_t input_count, output_count, carried, scanned;
+    uint64_t places[MAX_RESULTS]; /* of what is carried on, among the values */
+    struct tdl_operand **rows;    /* iterations of each scanned output in turn */
+    uint32_t iterations;
+};
+
+/* The names of values of the body, in a list of its fields. */
+static bool read_names(struct onnx_import *im, const struct loop *l, uint32_t number,
+                       struct tdl_pb *names, uint32_t capacity, uint32_t *out_count)
+{
+    struct tdl_pb g = l->body;
+    struct tdl_pb_field f, h;
+
+    for (*out_count = 0; tdl_pb_next(&g, &f);) {
+        if (f.number != number)
+            continue;
+        if (*out_count == capacity)
+            return tdl_kit_lacks(&im->kit, "more than %d values of a loop", MAX_RESULTS);
+        names[*out_count] = (struct tdl_pb){0};
+        while (tdl_pb_next(&f.in, &h))
+            if (h.number == ONNX_VALUE_NAME)
+                names[*out_count] = h.in;
+        ++*out_count;
+    }
+    return true;
+}
+
+static bool read_body(struct onnx_import *im, struct loop *l)
+{
+    struct tdl_pb attribute;
+    struct tdl_pb_field f;
+
+    if (!onnx_attribute(im, "body", &attribute))
+        return tdl_kit_damaged(&im->kit, "it has no body");
+    while (tdl_pb_next(&attribute, &f))
+        if (f.number == ONNX_ATTRIBUTE_GRAPH)
+            l->body = f.in;
+    if (!read_names(im, l, ONNX_GRAPH_INPUT, l->inputs, 2 + MAX_RESULTS, &l->input_count) ||
+        !read_names(im, l, ONNX_GRAPH_OUTPUT, l->outputs, 1 + MAX_RESULTS, &l->output_count))
+        return false;
+    l->carried = im->node.input_count > 2 ? im->node.input_count - 2 : 0;
+    if (l->input_count != 2 + l->carried || l->output_count < 1 + l->carried ||
+        im->node.output_count > l->output_count - 1)
+        return tdl_kit_damaged(&im->kit, "%u inputs and %u outputs of its body, of %u carried on",
+                               l->input_count, l->output_count, l->carried);
+    l->scanned = l->output_count - 1 - l->carried;
+    return true;
+}
+
+/* How often it runs, unless its condition ends it before. */
+static bool read_count(struct onnx_import *im, int64_t *out, int64_t *condition)
+{
+    uint32_t count;
+
+    *out = INT64_MAX;
+    *condition = 1;
+    return (!onnx_given(im, 0) || onnx_ints(im, 0, out, 1, &count)) &&
+           (!onnx_given(im, 1) || onnx_ints(im, 1, condition, 1, &count));
+}
+
+/* A name of the body for a constant, or for a value that is there. */
+static bool name_number(struct onnx_import *im, const struct tdl_pb *name, enum tdl_dtype dtype,
+                        int64_t number)
+{
+    struct tdl_operand *o = tdl_kit_number(&im->kit, dtype, (double)number);
+    struct onnx_value *v = o ? onnx_add_value(im, name) : NULL;
+
+    if (v)
+        v->operand = o;
+    return v && (v->given = true);
+}
+
+static bool name_place(struct onnx_import *im, const struct tdl_pb *name, uint64_t place)
+{
+    struct onnx_value *v = onnx_add_value(im, name);
+
+    if (v)
+        v->alias = place + 1;
+    return v != NULL;
+}
+
+/* The value that the body has by a name; NULL with the builder in error. */
+static struct onnx_value *result(struct onnx_import *im, const struct tdl_pb *name)
+{
+    struct onnx_value *v = onnx_find(im, name);
+    char text[64];
+
+    if (v && onnx_settle(im, v))
+        return v;
+    if (tdl_builder_status(im->builder) == TDL_OK)
+        tdl_kit_damaged(&im->kit, "no node of the body writes '%s'",
+                        tdl_pb_text(name, text, sizeof(text)));
+    return NULL;
+}
+
+/* What the body has made: the condition, what is carried on, rows. */
+static bool take_results(struct onnx_import *im, struct loop *l, int64_t *condition)
+{
+    struct onnx_value *v = result(im, &l->outputs[0]);
+    uint32_t count;
+
+    if (!v ||
+        !tdl_kit_ints(&im->kit, v->operand, "the condition of the loop", condition, 1, &count))
+        return false;
+    for (uint32_t i = 0; i < l->carried; i++) {
+        if (!(v = result(im, &l->outputs[1 + i])))
+            return false;
+        l->places[i] = (uint64_t)(v - im->values);
+    }
+    for (uint32_t i = 0; i < l->scanned; i++) {
+        if (!(v = result(im, &l->outputs[1 + l->carried + i])))
+            return false;
+        if (!v->operand || v->wide || tdl_kit_rank(v->operand) == TDL_MAX_RANK)
+            return tdl_kit_lacks(&im->kit, "rows without elements, or of too many dimensions");
+        l->rows[l->iterations * l->scanned + i] = v->operand;
+    }
+    return true;
+}
+
+static bool spend(struct onnx_import *im, const struct loop *l)
+{
+    im->looped++;
+    im->loop_bytes += l->body.size;
+    return (im->looped <= MAX_ITERATIONS && im->loop_bytes <= MAX_BYTES) ||
+           tdl_kit_lacks(&im->kit, "loops of more than %d iterations", MAX_ITERATIONS);
+}
+
+/* The names that are there, with room for more. */
+static bool copy_names(struct onnx_import *im, const struct tdl_map *from, struct tdl_map *out)
+{
+    const size_t size = from->capacity * sizeof(*from->entries);
+
+    *out = *from;
+    out->entries = malloc(size ? size : 1);
+    if (!out->entries)
+        return tdl_kit_fail_memory(&im->kit);
+    if (size)
+        memcpy(out->entries, from->entries, size);
+    return true;
+}
+
+/* The body once, whose names are its own. */
+static bool iterate(struct onnx_import *im, struct loop *l, int64_t *condition)
+{
+    const struct tdl_map outside = im->names;
+    const struct onnx_node node = im->node;
+    const uint32_t number = im->node_number;
+    const bool again = im->again;
+    struct tdl_map inside;
+    bool ok = spend(im, l) && copy_names(im, &outside, &inside);
+
+    if (!ok)
+        return false;
+    im->names = inside;
+    im->again = true;
+    ok = name_number(im, &l->inputs[0], TDL_INT64, l->iterations) &&
+         name_number(im, &l->inputs[1], TDL_UINT8, 1);
+    for (uint32_t i = 0; ok && i < l->carried; i++)
+        ok = name_place(im, &l->inputs[2 + i], l->places[i]);
+    ok = ok && onnx_add_graph(im, &l->body) && take_results(im, l, condition);
+    tdl_map_finish(&im->names);
+    im->names = outside;
+    im->node = node;
+    im->node_number = number;
+    im->again = again;
+    return ok;
+}
+
+/* Rows of all iterations, one behind the other, as output `at`. */
+static bool give_rows(struct onnx_import *im, const struct loop *l, uint32_t i, uint32_t at)
+{
+    struct tdl_operand **rows, *o = NULL;
+    uint32_t shape[TDL_MAX_RANK] = {1};
+
+    if (!onnx_wanted(im, at))
+        return true;
+    if (l->iterations == 0)
+        return tdl_kit_lacks(&im->kit, "rows of a loop that never runs");
+    if (!(rows = calloc(l->iterations, sizeof(struct tdl_operand *))))
+        return tdl_kit_fail_memory(&im->kit);
+    for (uint32_t k = 0; k < l->iterations; k++) {
+        struct tdl_operand *row = l->rows[k * l->scanned + i];
+
+        memcpy(shape + 1, tdl_kit_shape(row), tdl_kit_rank(row) * sizeof(*shape));
+        rows[k] = onnx_reshape(im, row, tdl_kit_rank(row) + 1, shape);
+    }
+    if (tdl_builder_status(im->builder) == TDL_OK)
+        o = tdl_builder_concat(im->builder, rows, l->iterations, 0);
+    free(rows);
+    return onnx_give_at(im, at, o);
+}
+
+/* What is carried on is known by another name behind the loop. */
+static bool give_results(struct onnx_import *im, const struct loop *l)
+{
+    for (uint32_t i = 0; i < l->carried; i++)
+        if (onnx_wanted(im, i) && !name_place(im, &im->node.outputs[i], l->places[i]))
+            return false;
+    for (uint32_t i = 0; i < l->scanned; i++)
+        if (!give_rows(im, l, i, l->carried + i))
+            return false;
+    return true;
+}
+
+bool onnx_add_loop(struct onnx_import *im)
+{
+    struct loop l = {.rows = NULL};
+    int64_t count, condition;
+    bool ok = read_body(im, &l) && read_count(im, &count, &condition);
+
+    for (uint32_t i = 0; ok && i < l.carried; i++) {
+        struct onnx_value *v =
+            onnx_given(im, 2 + i) ? onnx_find(im, &im->node.inputs[2 + i]) : NULL;
+
+        ok = v != NULL || tdl_kit_damaged(&im->kit, "input %u is missing", 2 + i);
+        l.places[i] = ok ? (uint64_t)(v - im->values) : 0;
+    }
+    if (ok && !(l.rows = calloc((size_t)MAX_ITERATIONS * (l.scanned + 1), sizeof(*l.rows))))
+        ok = tdl_kit_fail_memory(&im->kit);
+    for (; ok && condition && l.iterations < count; l.iterations++)
+        ok = iterate(im, &l, &condition);
+    ok = ok && give_results(im, &l);
+    free(l.rows);
+    return ok;
+}
