@@ -533,6 +533,26 @@ static void test_hostile(void)
     }
 }
 
+/* What several outputs only come together in leaves each of them to be had. */
+static void test_noop(void)
+{
+    static const char text[] = START "4 5\nInput in 0 1 data 0=2\nSplit s 1 2 data a b\n"
+                                     "ReLU r 1 1 b c\nNoop n 2 1 a c out\n";
+    struct tdl_builder *b = NULL;
+
+    ncnn_write_files(path, text, strlen(text), NULL, 0);
+    if (tdl_builder_create(NULL, &b) != TDL_OK || tdl_model_load(b, param, NULL) != TDL_OK) {
+        FAIL("Noop: %s", tdl_last_error());
+    } else {
+        const struct tdl_ir *ir = tdl_builder_ir(b);
+
+        if (ir->output_count != 2 || strcmp(ir->outputs[0]->name, "c") != 0 ||
+            strcmp(ir->outputs[1]->name, "out") != 0)
+            FAIL("Noop: %u outputs", ir->output_count);
+    }
+    tdl_builder_destroy(&b);
+}
+
 /* Only the ends differ, and one is what is asked for. */
 static void test_names(void)
 {
@@ -581,6 +601,7 @@ int main(int argc, char **argv)
     test_damage();
     test_files();
     test_names();
+    test_noop();
     test_hostile();
     unlink(param);
     unlink(bin);

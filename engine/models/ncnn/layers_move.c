@@ -4,10 +4,23 @@
 
 #include <math.h>
 
-/* Split, Noop and the like: the same under other names, or stored in another way. */
+/* The same under other names, or stored in another way. */
 static struct tdl_operand *add_same(struct ncnn_import *im, const struct ncnn_layer *l)
 {
     return ncnn_bottom(im, l, 0);
+}
+
+/* One bottom for all tops, or each of several; those that are left only come together there,
+ * and are outputs. */
+static bool add_noop(struct ncnn_import *im, const struct ncnn_layer *l, struct tdl_operand **tops)
+{
+    if (l->bottom_count > 1 && l->top_count > l->bottom_count)
+        return tdl_kit_damaged(&im->kit, "%u bottoms and %u tops", l->bottom_count, l->top_count);
+    for (uint32_t i = 0; i < l->top_count; i++)
+        tops[i] = ncnn_bottom(im, l, l->bottom_count > 1 ? i : 0);
+    for (uint32_t i = l->top_count; i < l->bottom_count; i++)
+        im->blobs[l->bottoms[i]].used = false;
+    return true;
 }
 
 static struct tdl_operand *add_concat(struct ncnn_import *im, const struct ncnn_layer *l)
@@ -323,7 +336,7 @@ const struct ncnn_row ncnn_rows_move[] = {
     {"DeepCopy", 1, 1, add_same},
     {"Flip", 1, 1, add_flip},
     {"GLU", 1, 1, add_glu},
-    {"Noop", 1, 1, add_same, .many_tops = true},
+    {"Noop", 1, NCNN_MAX_ARGS, NULL, .add_tops = add_noop},
     {"Packing", 1, 1, add_same},
     {"RotaryEmbed", 3, 3, add_rotary},
     {"ShuffleChannel", 1, 1, add_shuffle_channel},

@@ -27,7 +27,7 @@ static const struct {
     {"PSROIPooling", BOXES},
     {"Pooling3D", VOLUMES},
     {"PriorBox", "boxes of anchors are computed behind the model; take its line out of the .param, "
-                 "and DetectionOutput's"},
+                 "those of layers that read it, and DetectionOutput's"},
     {"Proposal", NULL},
     {"Quantize", BYTES},
     {"ROIAlign", BOXES},
