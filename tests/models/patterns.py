@@ -133,8 +133,143 @@ def attention_block(folder):
     n.save(folder, {"pixels": [1, 3, 32, 40]}, {"tokens": [1, 80, 32]})
 
 
+class Detector(Network):
+    """What torchvision's detectors with regions are made of, as its exporter writes it."""
+
+    def real(self, *values):
+        return self.constant(numpy.array(values, numpy.float32))
+
+    def scalar(self, value):
+        return self.constant(numpy.array(value, numpy.int64))
+
+    def gather(self, x, at, axis=0):
+        return self.node("Gather", x, at, axis=axis)
+
+    def column(self, x, i):
+        return self.gather(x, self.scalar(i), 1)
+
+    def part(self, x, first, last, axis=0):
+        return self.node("Slice", x, self.ints(first), self.ints(last), self.ints(axis))
+
+    def size(self, x):
+        return self.node("Gather", self.node("Shape", x), self.ints(0))
+
+    def sizes(self, x, *more):
+        return self.node("Concat", self.size(x), self.ints(*more), axis=0)
+
+    def where(self, condition):
+        places = self.node("Transpose", self.node("NonZero", condition), perm=[1, 0])
+        return self.node("Squeeze", places, self.ints(1))
+
+    def top(self, x, count):
+        """The largest of x, if there are so many."""
+        least = self.node("ReduceMin", self.node("Concat", self.ints(count), self.size(x),
+                                                 axis=0), keepdims=0)
+        return self.node("TopK", x, self.node("Reshape", least, self.ints(-1)), outputs=2)[1]
+
+    def node(self, kind, *inputs, outputs=1, into=None, **attributes):
+        """Names are of this graph and of those in it."""
+        self.count = getattr(self, "count", 0) + 1
+        into = into or [f"d{self.count}_{i}" for i in range(outputs)]
+        return super().node(kind, *inputs, into=into, **attributes)
+
+    def branch(self, write):
+        """A graph of the nodes that write() adds, which returns its output."""
+        outer, self.nodes = self.nodes, []
+        info = helper.make_tensor_value_info(write(), TensorProto.INT64, ["chosen"])
+        graph = helper.make_graph(self.nodes, write.__name__, [], [info])
+        self.nodes = outer
+        return graph
+
+    def suppress(self, boxes, scores, groups, threshold):
+        """Places of the boxes that stay, each group's by itself; of none there are none."""
+        def nothing():
+            return self.node("ConstantOfShape", self.ints(0),
+                             value=helper.make_tensor("zero", TensorProto.INT64, [1], [0]))
+
+        def something():
+            far = self.node("Add", self.node("ReduceMax", boxes, keepdims=0),
+                            self.constant(numpy.float32(1)))
+            move = self.node("Mul", self.node("Cast", groups, to=TensorProto.FLOAT), far)
+            moved = self.node("Add", boxes, self.node("Unsqueeze", move, self.ints(1)))
+            rows = self.node("NonMaxSuppression", self.node("Unsqueeze", moved, self.ints(0)),
+                             self.node("Unsqueeze", scores, self.ints(0, 1)),
+                             self.ints(2 ** 63 - 1), self.real(threshold))
+            return self.node("Squeeze", self.gather(rows, self.ints(2), 1), self.ints(1))
+
+        empty = self.node("Equal", self.node("Size", boxes), self.scalar(0))
+        return self.node("If", empty, then_branch=self.branch(nothing),
+                         else_branch=self.branch(something))
+
+
+def propose(n, least_score):
+    """Boxes of two levels that are large and sure enough, and do not lie on each other."""
+    corner = n.node("Mul", n.part("boxes", 0, 2, 1), n.real(50))
+    size = n.node("Mul", n.part("boxes", 2, 4, 1), n.real(30))
+    all_boxes = n.node("Concat", corner, n.node("Add", corner, size), axis=1)
+    logits = n.node("Sub", n.node("Mul", "objectness", n.real(6)), n.real(3))
+    first, second = n.top(n.part(logits, 0, 120), 50), n.top(n.part(logits, 120, 150), 50)
+    order = n.node("Concat", first, n.node("Add", second, n.scalar(120)), axis=0)
+    groups = n.gather(n.constant(numpy.repeat([0, 1], [120, 30])), order)
+    boxes = n.node("Clip", n.gather(all_boxes, order), n.constant(numpy.float32(0)),
+                   n.constant(numpy.float32(64)))
+    scores = n.node("Sigmoid", n.gather(logits, order))
+    sides = [n.node("GreaterOrEqual", n.node("Sub", n.column(boxes, i + 2), n.column(boxes, i)),
+                    n.constant(numpy.float32(4))) for i in range(2)]
+    for keep in (lambda: n.node("And", *sides), lambda: n.node("GreaterOrEqual", scores, n.constant(
+            numpy.float32(least_score)))):
+        at = n.where(keep())
+        boxes, scores, groups = (n.gather(x, at) for x in (boxes, scores, groups))
+    return n.gather(boxes, n.part(n.suppress(boxes, scores, groups, 0.7), 0, 40))
+
+
+def align(n, boxes, channels):
+    """Each box from the level of its size, put back in its place."""
+    sides = [n.node("Sub", n.column(boxes, i + 2), n.column(boxes, i)) for i in range(2)]
+    large = n.node("Cast", n.node("Greater", n.node("Sqrt", n.node("Mul", *sides)), n.constant(
+        numpy.float32(16))), to=TensorProto.INT64)
+    shape = (channels, 3, 3)
+    result = n.node("ConstantOfShape", n.sizes(boxes, *shape))
+    for level in range(2):
+        at = n.where(n.node("Equal", large, n.scalar(level)))
+        regions = n.gather(boxes, at)
+        images = n.node("Cast", n.node("Mul", n.column(regions, 0), n.constant(
+            numpy.float32(0))), to=TensorProto.INT64)
+        cells = n.node("RoiAlign", f"level{level}", regions, images, output_height=3,
+                       output_width=3, sampling_ratio=2, spatial_scale=0.5 ** (level + 1))
+        place = n.node("Expand", n.node("Reshape", at, n.ints(-1, 1, 1, 1)), n.sizes(at, *shape))
+        result = n.node("ScatterElements", result, place, cells, axis=0)
+    return n.node("Flatten", result)
+
+
+def detector(folder, name, least_score):
+    """Proposals, regions of two levels, classes, and what stays of all: how many follows."""
+    n, channels, classes = Detector(name), 8, 5
+    boxes = propose(n, least_score)
+    hidden = n.node("Relu", n.node("Gemm", align(n, boxes, channels), n.weight(72, 16)))
+    scores = n.node("Softmax", n.node("Gemm", hidden, n.weight(16, classes)), axis=-1)
+    moves = n.node("Gemm", hidden, n.weight(16, 4 * classes))
+    moves = n.node("Reshape", moves, n.sizes(boxes, classes, 4))
+    boxes = n.node("Add", n.node("Unsqueeze", boxes, n.ints(1)), moves)
+    labels = n.node("Expand", n.ints(*range(classes)), n.node("Shape", scores))
+    boxes = n.node("Reshape", n.part(boxes, 1, classes, 1), n.ints(-1, 4))
+    scores, labels = (n.node("Reshape", n.part(x, 1, classes, 1), n.ints(-1))
+                      for x in (scores, labels))
+    at = n.where(n.node("Greater", scores, n.constant(numpy.float32(0.05))))
+    boxes, scores, labels = (n.gather(x, at) for x in (boxes, scores, labels))
+    at = n.part(n.suppress(boxes, scores, labels, 0.5), 0, 30)
+    n.node("Gather", boxes, at, into=["found"])
+    n.node("Gather", scores, at, into=["scores"])
+    n.node("Cast", n.gather(labels, at), to=TensorProto.FLOAT, into=["labels"])
+    n.save(folder, {"boxes": [150, 4], "objectness": [150], "level0": [1, channels, 32, 32],
+                    "level1": [1, channels, 16, 16]},
+           {"found": ["n", 4], "scores": ["n"], "labels": ["n"]})
+
 if len(sys.argv) != 2:
     sys.exit(__doc__)
 recurrent(sys.argv[1])
 segmenting_head(sys.argv[1])
 attention_block(sys.argv[1])
+detector(sys.argv[1], "detector", 0.3)
+detector(sys.argv[1], "detector-of-few", 0.9)
+detector(sys.argv[1], "detector-of-none", 0.99)
