@@ -187,7 +187,10 @@ static bool follow_batch(struct onnx_import *im)
     for (uint32_t d = 1; d < in.rank; d++)
         if (in.counts.of[d])
             return onnx_refuse_count(im, 0, unsupported);
-    return onnx_set_counts(im, 0, &in.counts);
+    for (uint32_t i = 0; i < im->node.output_count; i++)
+        if (output(im, i) && !onnx_set_counts(im, i, &in.counts))
+            return false;
+    return true;
 }
 
 /* ------------------------------------------------------------------- other shapes */
