@@ -2,10 +2,10 @@
 #include "gsttdldecode.h"
 
 #include "gsttdlforeground.h"
+#include "gsttdlinstances.h"
+#include "gsttdlobjects.h"
 #include "gsttdloutput.h"
 #include "gsttdlshape.h"
-
-#include "gsttdlyolo.h"
 
 #include <math.h>
 #include <string.h>
@@ -119,14 +119,6 @@ static gint64 misfit(const struct gst_tdl_decode *d, gint64 h, gint64 w)
     return off <= 2 * (height + width) ? off : G_MAXINT64;
 }
 
-/* As the model's operators have it, or its format. */
-static enum tdl_layout layout_of(const struct tdl_builder *b, const struct tdl_operand *x)
-{
-    const enum tdl_layout layout = tdl_operand_get_layout(x);
-
-    return layout ? layout : tdl_builder_get_input_layout(b);
-}
-
 /* Where an output has its channels. Not every file says it: without a word it is taken for
  * NCHW. Where that is no shape of the picture, and NHWC is one, it is that; where the
  * picture itself is NHWC, of two that fit equally well, too. 0: there it is neither. */
@@ -135,7 +127,7 @@ static enum tdl_layout find_channels(const struct gst_tdl_decode *d, const struc
 {
     const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
     const gboolean last = d->layout != TDL_LAYOUT_NCHW;
-    const enum tdl_layout layout = p->rank == 4 ? layout_of(b, x) : TDL_LAYOUT_NHWC;
+    const enum tdl_layout layout = p->rank == 4 ? gst_tdl_objects_layout(b, x) : TDL_LAYOUT_NHWC;
     gint64 nchw, nhwc;
 
     if (!d->picture.rank || p->rank != 4 || layout != TDL_LAYOUT_NCHW)
@@ -168,25 +160,6 @@ static struct tdl_operand *decode_labels(struct tdl_builder *b, struct tdl_opera
     return tdl_builder_cast(b, mask, TDL_FLOAT32);
 }
 
-gboolean gst_tdl_decode_check_classes(struct tdl_builder *builder, const GArray *classes,
-                                      guint count)
-{
-    for (guint i = 0; i < classes->len; i++)
-        if (g_array_index(classes, gint, i) >= (gint)count) {
-            if (count == 1)
-                tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED,
-                                 "\"classes\" has %d, and the model has one class: 0, or leave it "
-                                 "empty",
-                                 g_array_index(classes, gint, i));
-            else
-                tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED,
-                                 "\"classes\" has %d, and the model has %u classes: 0 to %u",
-                                 g_array_index(classes, gint, i), count, count - 1);
-            return FALSE;
-        }
-    return TRUE;
-}
-
 /* The sum over channels that count; without any listed, all but the first. */
 static struct tdl_operand *sum_classes(struct tdl_builder *b, struct tdl_operand *x, guint axis,
                                        guint count, const GArray *classes)
@@ -203,7 +176,7 @@ static struct tdl_operand *sum_classes(struct tdl_builder *b, struct tdl_operand
         x = tdl_builder_slice(b, x, &one);
         return count == 2 ? x : tdl_builder_linear(b, x, -1, 1);
     }
-    if (!gst_tdl_decode_check_classes(b, classes, count))
+    if (!gst_tdl_objects_check_classes(b, classes, count))
         return NULL;
     copy = g_memdup2(classes->data, classes->len * sizeof(gint32));
     tdl_builder_own(b, copy, g_free);
@@ -224,7 +197,7 @@ static struct tdl_operand *decode_channels(struct tdl_builder *b, struct tdl_ope
         x = tdl_builder_sigmoid(b, x); /* a softmax against 0 */
     if (count > 1)
         return sum_classes(b, x, axis, count, classes);
-    return gst_tdl_decode_check_classes(b, classes, count) ? x : NULL;
+    return gst_tdl_objects_check_classes(b, classes, count) ? x : NULL;
 }
 
 /* The class of each pixel, or what else whole numbers say; bytes of one channel are shares of
@@ -364,7 +337,7 @@ void gst_tdl_decode_clear(struct gst_tdl_decode *d)
 /* Is it to be seen from all outputs what this one is? */
 static gboolean wants_all(const struct gst_tdl_sources *sources)
 {
-    return sources->decoder == GST_TDL_DECODE_YOLO_SEG ||
+    return gst_tdl_instances_are(sources->decoder) ||
            (sources->decoder == GST_TDL_DECODE_AUTO && !*sources->model_output);
 }
 
@@ -396,7 +369,7 @@ struct tdl_operand *gst_tdl_decode_alone(struct gst_tdl_decode *d, struct tdl_bu
     const struct tdl_tensor_params *p;
     guint channels;
 
-    if (!d->found && d->sources->decoder != GST_TDL_DECODE_YOLO_SEG &&
+    if (!d->found && !gst_tdl_instances_are(d->sources->decoder) &&
         (!*wanted || !strcmp(wanted, name)))
         layout = find_channels(d, builder, operand);
     image = layout ? as_image(builder, operand, layout) : NULL;
@@ -436,30 +409,21 @@ struct tdl_operand *gst_tdl_decode_output(void *data, struct tdl_builder *builde
     return NULL;
 }
 
-/* The first two that fit each other, in either order. */
-static struct tdl_operand *decode_yolo(struct gst_tdl_decode *d, struct tdl_builder *b)
+/* Outputs that are objects together. */
+static struct tdl_operand *decode_objects(struct gst_tdl_decode *d, struct tdl_builder *b)
 {
-    const gboolean sure = d->sources->decoder == GST_TDL_DECODE_YOLO_SEG;
+    const guint first = d->layout == TDL_LAYOUT_NCHW ? 2 : 1, count = d->kept->len;
+    g_autofree struct tdl_operand **outputs = g_new(struct tdl_operand *, count);
+    struct gst_tdl_objects o = { b, outputs, count, .sources = d->sources };
 
-    for (guint i = 0; i < d->kept->len; i++)
-        for (guint k = 0; k < d->kept->len; k++) {
-            struct tdl_operand *x = g_array_index(d->kept, struct kept, i).operand;
-            struct tdl_operand *p = g_array_index(d->kept, struct kept, k).operand;
-
-            if (gst_tdl_yolo_fits(tdl_operand_get_desc(x), tdl_operand_get_desc(p), layout_of(b, p),
-                                  sure)) {
-                d->found = TRUE;
-                if (d->sources->output == GST_TDL_OUTPUT_MASK)
-                    d->mask = gst_tdl_yolo_decode(b, x, p, layout_of(b, p), d->sources);
-                return d->sources->output == GST_TDL_OUTPUT_MASK
-                           ? flatten(d, b, d->mask)
-                           : tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
-                                              "it is a YOLO, of whose objects tdlfilter makes a "
-                                              "mask: any other mode than picture and classes "
-                                              "shows it");
-            }
-        }
-    return NULL;
+    for (guint i = 0; i < count; i++)
+        outputs[i] = g_array_index(d->kept, struct kept, i).operand;
+    if (d->picture.rank) {
+        o.height = d->picture.shape[first];
+        o.width = d->picture.shape[first + 1];
+    }
+    d->mask = gst_tdl_instances_decode(&o, &d->found);
+    return flatten(d, b, d->mask);
 }
 
 /* A mask is there that these are the colours of. */
@@ -478,7 +442,7 @@ void gst_tdl_decode_finish(struct gst_tdl_decode *d, struct tdl_builder *b)
 
     if (!d->kept)
         return;
-    mask = decode_yolo(d, b);
+    mask = decode_objects(d, b);
     if (d->found && mask)
         tdl_builder_output(b, "mask", mask);
     for (guint i = 0; i < d->kept->len && !d->found; i++) {
@@ -492,9 +456,8 @@ void gst_tdl_decode_finish(struct gst_tdl_decode *d, struct tdl_builder *b)
 
 const gchar *gst_tdl_decode_wanted(const struct gst_tdl_sources *sources)
 {
-    if (sources->decoder == GST_TDL_DECODE_YOLO_SEG)
-        return "decoder=yolo-seg wants two outputs, candidates [1, 4 + classes + M, N] and "
-               "prototypes [1, M, h, w]";
+    if (gst_tdl_instances_are(sources->decoder))
+        return gst_tdl_instances_wanted(sources->decoder);
     if (sources->said_output)
         return "its .modelinfo file has one output, under a name that none of its outputs that is "
                "a picture has";

@@ -44,10 +44,6 @@ struct tdl_tensor_params gst_tdl_decode_image(const struct tdl_tensor_params *pa
 /* Part of an error message that lists the outputs that would have fitted. */
 const gchar *gst_tdl_decode_wanted(const struct gst_tdl_sources *sources);
 
-/* Are all of "classes" among the model's `count`? Otherwise the builder has failed. */
-gboolean gst_tdl_decode_check_classes(struct tdl_builder *builder, const GArray *classes,
-                                      guint count);
-
 /* The size of "model-size", and the numbers of "input-…". FALSE with `error`, which
  * says what they should look like. */
 gboolean gst_tdl_decode_size(const struct gst_tdl_sources *sources, uint32_t out_size[2],

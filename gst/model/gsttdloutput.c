@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdloutput.h"
 
-#include "gsttdldecode.h"
+#include "gsttdlobjects.h"
 
 #include <math.h>
 #include <string.h>
@@ -257,7 +257,7 @@ static struct tdl_operand *decode_classes(struct tdl_builder *b, struct tdl_oper
     static const gfloat low = 0, high = GST_TDL_MAX_COLORS - 1;
     static const gint32 last = GST_TDL_MAX_COLORS - 1;
 
-    if (p->shape[3] > 1 && !gst_tdl_decode_check_classes(b, sources->classes, p->shape[3]))
+    if (p->shape[3] > 1 && !gst_tdl_objects_check_classes(b, sources->classes, p->shape[3]))
         return NULL;
     if (p->shape[3] > 1) {
         const gboolean many = p->shape[3] > GST_TDL_MAX_COLORS;

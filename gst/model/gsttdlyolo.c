@@ -3,7 +3,7 @@
  * A YOLO network gives a fixed number of candidates, most of them nothing, with a box, a
  * score for each class and M coefficients. The best MOST_CANDIDATES by their scores go
  * through the greedy suppression of overlapping boxes of one class; of those that are
- * left, the best MOST_OBJECTS have masks: the sum of the prototypes by the coefficients
+ * left, the best GST_TDL_OBJECTS_MOST have masks: the sum of the prototypes by the coefficients
  * through a sigmoid, within the box. A sigmoid rises, so the largest of the masks at a
  * pixel is that of the largest sum.
  *
@@ -13,12 +13,10 @@
  */
 #include "gsttdlyolo.h"
 
-#include "gsttdldecode.h"
+#include "gsttdlobjects.h"
 
 #define MOST_CANDIDATES 300
-#define MOST_OBJECTS 64
-#define STRIDE 4     /* px of the picture a prototype's pixel */
-#define NOWHERE 1e4f /* a sum so far down has a sigmoid of 0 */
+#define STRIDE 4 /* px of the picture a prototype's pixel */
 
 enum form {
     CLASSES,    /* centre, size, a score for each class (v8, v11, v12) */
@@ -54,8 +52,7 @@ static gboolean find_head(const struct tdl_tensor_params *c, const struct tdl_te
     const gboolean nchw = layout == TDL_LAYOUT_NCHW;
 
     if (c->rank != 3 || c->shape[0] != 1 || p->rank != 4 || p->shape[0] != 1 ||
-        (c->dtype != TDL_FLOAT32 && c->dtype != TDL_FLOAT16) ||
-        (p->dtype != TDL_FLOAT32 && p->dtype != TDL_FLOAT16))
+        !gst_tdl_objects_is_real(c) || !gst_tdl_objects_is_real(p))
         return FALSE;
     *out = (struct head){ .m = p->shape[nchw ? 1 : 3],
                           .h = p->shape[nchw ? 2 : 1],
@@ -82,23 +79,6 @@ gboolean gst_tdl_yolo_fits(const struct tdl_tensor_params *candidates,
 
 /* ------------------------------------------------------------------- pieces */
 
-/* Numbers that the builder owns; of rank 0 one. */
-static struct tdl_operand *numbers(struct tdl_builder *b, const gfloat *values, guint rank,
-                                   guint rows, guint columns)
-{
-    const struct tdl_tensor_params desc = { .rank = rank, .shape = { rows, columns } };
-    const gsize size = tdl_tensor_params_size(&desc);
-    gpointer copy = g_memdup2(values, size);
-
-    tdl_builder_own(b, copy, g_free);
-    return tdl_builder_constant(b, &desc, copy, size);
-}
-
-static struct tdl_operand *number(struct tdl_builder *b, gfloat value)
-{
-    return numbers(b, &value, 0, 1, 1);
-}
-
 /* Rows of a matrix. */
 static struct tdl_operand *rows(struct tdl_builder *b, struct tdl_operand *x, guint start,
                                 guint count)
@@ -108,39 +88,7 @@ static struct tdl_operand *rows(struct tdl_builder *b, struct tdl_operand *x, gu
     return tdl_builder_slice(b, x, &p);
 }
 
-static struct tdl_operand *largest(struct tdl_builder *b, struct tdl_operand *x)
-{
-    return tdl_builder_reduce(b, x, TDL_REDUCE_MAX,
-                              &(struct tdl_reduce_params){ .axes = { 0 }, .axis_count = 1 });
-}
-
-static struct tdl_operand *as_float(struct tdl_builder *b, struct tdl_operand *x)
-{
-    return tdl_builder_cast(b, x, TDL_FLOAT32);
-}
-
-/* The indices of the `count` best of a list. */
-static struct tdl_operand *best(struct tdl_builder *b, struct tdl_operand *scores, guint count)
-{
-    return tdl_builder_top_k(b, scores, 0, &(struct tdl_top_k_params){ .count = count });
-}
-
 /* -------------------------------------------------------------------- boxes */
-
-/* 1 where the class, a number, is one of those that count. */
-static struct tdl_operand *is_chosen(struct tdl_builder *b, struct tdl_operand *class,
-                                     const GArray *classes)
-{
-    struct tdl_operand *any = NULL;
-
-    for (guint i = 0; i < classes->len; i++) {
-        struct tdl_operand *is =
-            tdl_builder_equal(b, class, number(b, g_array_index(classes, gint, i)));
-
-        any = any ? tdl_builder_logical_or(b, any, is) : is;
-    }
-    return as_float(b, any);
-}
 
 /* [N]: the best class's score, where that class counts. */
 static struct tdl_operand *score(struct tdl_builder *b, const struct head *head,
@@ -154,12 +102,12 @@ static struct tdl_operand *score(struct tdl_builder *b, const struct head *head,
         class = tdl_builder_reshape(b, rows(b, x, 5, 1), 1, &n);
     } else {
         class = rows(b, x, first, head->classes);
-        s = largest(b, class);
+        s = gst_tdl_objects_largest(b, class);
         if (head->form == OBJECTNESS)
             s = tdl_builder_mul(b, s, tdl_builder_reshape(b, rows(b, x, 4, 1), 1, &n));
-        class = as_float(b, tdl_builder_arg_max(b, class, 0, NULL));
+        class = gst_tdl_objects_as_float(b, tdl_builder_arg_max(b, class, 0, NULL));
     }
-    return classes->len ? tdl_builder_mul(b, s, is_chosen(b, class, classes)) : s;
+    return gst_tdl_objects_choose(b, s, class, classes);
 }
 
 /* [4, n]: left, top, right, bottom in pixels of the prototypes. Networks say pixels of the
@@ -179,8 +127,9 @@ static struct tdl_operand *corners(struct tdl_builder *b, const struct head *hea
     }
     most =
         tdl_builder_reduce(b, rows(b, all, 0, head->form == CHOSEN ? 4 : 2), TDL_REDUCE_MAX, NULL);
-    scale = tdl_builder_where(b, tdl_builder_lesser(b, most, number(b, 2)),
-                              numbers(b, shares, 2, 4, 1), numbers(b, pixels, 2, 4, 1));
+    scale = tdl_builder_where(b, tdl_builder_lesser(b, most, gst_tdl_objects_number(b, 2)),
+                              gst_tdl_objects_numbers(b, shares, 2, 4, 1),
+                              gst_tdl_objects_numbers(b, pixels, 2, 4, 1));
     return tdl_builder_mul(b, tdl_builder_concat(b, (struct tdl_operand *[]){ low, high }, 2, 0),
                            scale);
 }
@@ -191,12 +140,12 @@ static struct tdl_operand *suppress(struct tdl_builder *b, const struct head *he
                                     gfloat threshold)
 {
     const guint first = head->form == OBJECTNESS ? 5 : 4;
-    struct tdl_operand *class =
-        as_float(b, tdl_builder_arg_max(b, rows(b, x, first, head->classes), 0, NULL));
+    struct tdl_operand *class = gst_tdl_objects_as_float(
+        b, tdl_builder_arg_max(b, rows(b, x, first, head->classes), 0, NULL));
 
     boxes = tdl_builder_add(b, boxes, tdl_builder_linear(b, class, 4.f * MAX(head->w, head->h), 0));
     boxes = tdl_builder_transpose(b, boxes, NULL);
-    return as_float(b, tdl_builder_non_max_suppression(b, boxes, threshold));
+    return gst_tdl_objects_as_float(b, tdl_builder_non_max_suppression(b, boxes, threshold));
 }
 
 /* -------------------------------------------------------------------- masks */
@@ -212,7 +161,7 @@ static struct tdl_operand *between(struct tdl_builder *b, struct tdl_operand *bo
 
     for (guint i = 0; i < size; i++)
         centres[i] = i + 0.5f;
-    at = numbers(b, centres, 2, line[0], line[1]);
+    at = gst_tdl_objects_numbers(b, centres, 2, line[0], line[1]);
     start = tdl_builder_reshape(b, rows(b, boxes, low, 1), 3, list);
     end = tdl_builder_reshape(b, rows(b, boxes, low + 2, 1), 3, list);
     return tdl_builder_logical_and(b, tdl_builder_greater_or_equal(b, at, start),
@@ -228,14 +177,8 @@ static struct tdl_operand *add_up(struct tdl_builder *b, const struct head *head
     const guint matrix[] = { nchw ? head->m : area, nchw ? area : head->m };
     const struct tdl_gemm_params p = { .a_transpose = true, .b_transpose = !nchw };
 
-    prototypes = tdl_builder_reshape(b, as_float(b, prototypes), 2, matrix);
+    prototypes = tdl_builder_reshape(b, gst_tdl_objects_as_float(b, prototypes), 2, matrix);
     return tdl_builder_reshape(b, tdl_builder_gemm(b, coefficients, prototypes, &p), 3, shape);
-}
-
-/* 0 where it is true, else what no sum is seen beside. */
-static struct tdl_operand *or_nowhere(struct tdl_builder *b, struct tdl_operand *condition)
-{
-    return tdl_builder_linear(b, as_float(b, condition), NOWHERE, -NOWHERE);
 }
 
 /* The union over objects, whose scores are 0 where there is none. To add is what devices do
@@ -247,17 +190,19 @@ static struct tdl_operand *unite(struct tdl_builder *b, const struct head *head,
     const guint list[] = { objects, 1, 1 }, image[] = { 1, head->h, head->w, 1 };
     struct tdl_operand *rows_of, *columns_of, *there;
 
-    there = tdl_builder_greater(b, tdl_builder_reshape(b, scores, 3, list), number(b, 0));
+    there = tdl_builder_greater(b, tdl_builder_reshape(b, scores, 3, list),
+                                gst_tdl_objects_number(b, 0));
     rows_of = tdl_builder_logical_and(b, between(b, boxes, 1, head->h, objects, TRUE), there);
     columns_of = between(b, boxes, 0, head->w, objects, FALSE);
-    sums = tdl_builder_add(b, sums, or_nowhere(b, rows_of));
-    sums = tdl_builder_add(b, sums, or_nowhere(b, columns_of));
-    return tdl_builder_sigmoid(b, tdl_builder_reshape(b, largest(b, sums), 4, image));
+    sums = tdl_builder_add(b, sums, gst_tdl_objects_or_nowhere(b, rows_of));
+    sums = tdl_builder_add(b, sums, gst_tdl_objects_or_nowhere(b, columns_of));
+    return tdl_builder_sigmoid(b,
+                               tdl_builder_reshape(b, gst_tdl_objects_largest(b, sums), 4, image));
 }
 
-struct tdl_operand *gst_tdl_yolo_decode(struct tdl_builder *b, struct tdl_operand *candidates,
-                                        struct tdl_operand *prototypes, enum tdl_layout layout,
-                                        const struct gst_tdl_sources *sources)
+static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *candidates,
+                                  struct tdl_operand *prototypes, enum tdl_layout layout,
+                                  const struct gst_tdl_sources *sources)
 {
     struct tdl_operand *all, *x, *scores, *boxes, *indices;
     guint kept, objects;
@@ -265,29 +210,49 @@ struct tdl_operand *gst_tdl_yolo_decode(struct tdl_builder *b, struct tdl_operan
 
     if (!find_head(tdl_operand_get_desc(candidates), tdl_operand_get_desc(prototypes), layout, TRUE,
                    &head) ||
-        (head.form != CHOSEN && !gst_tdl_decode_check_classes(b, sources->classes, head.classes)))
+        (head.form != CHOSEN && !gst_tdl_objects_check_classes(b, sources->classes, head.classes)))
         return NULL;
-    all = tdl_builder_reshape(b, as_float(b, candidates), 2,
+    all = tdl_builder_reshape(b, gst_tdl_objects_as_float(b, candidates), 2,
                               (guint[]){ head.turned ? head.candidates : head.rows,
                                          head.turned ? head.rows : head.candidates });
     if (head.turned)
         all = tdl_builder_transpose(b, all, NULL);
     scores = score(b, &head, all, sources->classes);
     kept = MIN(head.candidates, MOST_CANDIDATES);
-    indices = best(b, scores, kept);
+    indices = gst_tdl_objects_best(b, scores, kept);
     scores = tdl_builder_gather(b, scores, indices, 0);
     x = tdl_builder_gather(b, all, indices, 1);
     boxes = corners(b, &head, all, x);
     if (head.form != CHOSEN)
         scores = tdl_builder_mul(b, scores, suppress(b, &head, x, boxes, sources->iou_threshold));
-    scores = tdl_builder_mul(
-        b, scores,
-        as_float(b, tdl_builder_greater(b, scores, number(b, sources->score_threshold))));
-    objects = MIN(kept, MOST_OBJECTS);
-    indices = best(b, scores, objects);
+    scores = gst_tdl_objects_above(b, scores, sources->score_threshold);
+    objects = MIN(kept, GST_TDL_OBJECTS_MOST);
+    indices = gst_tdl_objects_best(b, scores, objects);
     x = rows(b, x, head.rows - head.m, head.m);
     x = add_up(b, &head, tdl_builder_gather(b, x, indices, 1), prototypes,
                layout == TDL_LAYOUT_NCHW, objects);
     return unite(b, &head, x, tdl_builder_gather(b, boxes, indices, 1),
                  tdl_builder_gather(b, scores, indices, 0), objects);
+}
+
+gboolean gst_tdl_yolo_find(const struct gst_tdl_objects *o, struct tdl_operand **parts)
+{
+    const gboolean sure = o->sources->decoder == GST_TDL_DECODE_YOLO_SEG;
+
+    for (guint i = 0; i < o->count; i++)
+        for (guint k = 0; k < o->count; k++) {
+            parts[0] = o->outputs[i];
+            parts[1] = o->outputs[k];
+            if (gst_tdl_yolo_fits(tdl_operand_get_desc(parts[0]), tdl_operand_get_desc(parts[1]),
+                                  gst_tdl_objects_layout(o->builder, parts[1]), sure))
+                return TRUE;
+        }
+    return FALSE;
+}
+
+struct tdl_operand *gst_tdl_yolo_mask(const struct gst_tdl_objects *o,
+                                      struct tdl_operand *const *parts)
+{
+    return decode(o->builder, parts[0], parts[1], gst_tdl_objects_layout(o->builder, parts[1]),
+                  o->sources);
 }

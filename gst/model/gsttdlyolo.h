@@ -4,9 +4,7 @@
 #ifndef GST_TDL_YOLO_H
 #define GST_TDL_YOLO_H
 
-#include <tdl/tdl.h>
-
-#include "settings/gsttdlsettings.h"
+#include "gsttdlobjects.h"
 
 /* Are these two a network's candidates, [1, 4 + classes + M, N] or the other way round,
  * and its prototypes, M channels, in that layout? Of networks that are known N follows from the
@@ -14,10 +12,11 @@
 gboolean gst_tdl_yolo_fits(const struct tdl_tensor_params *candidates,
                            const struct tdl_tensor_params *prototypes, enum tdl_layout layout,
                            gboolean sure);
-/* The union of the objects' masks, [1, h, w, 1] float32 from 0 to 1, of two that fit. NULL
+/* The first two outputs that fit each other, candidates before prototypes. */
+gboolean gst_tdl_yolo_find(const struct gst_tdl_objects *objects, struct tdl_operand **out_parts);
+/* The union of the objects' masks, [1, h, w, 1] float32 from 0 to 1, of two that were found. NULL
  * once the builder has failed. */
-struct tdl_operand *gst_tdl_yolo_decode(struct tdl_builder *builder, struct tdl_operand *candidates,
-                                        struct tdl_operand *prototypes, enum tdl_layout layout,
-                                        const struct gst_tdl_sources *sources);
+struct tdl_operand *gst_tdl_yolo_mask(const struct gst_tdl_objects *objects,
+                                      struct tdl_operand *const *parts);
 
 #endif

@@ -44,8 +44,7 @@ const struct gst_tdl_property gst_tdl_properties[] = {
     { "classes", "Classes",
       "Class indices that count as foreground, of models of several classes, as \"<0,15>\", also "
       "where it is one, as \"<15>\": the mask is the sum of their probabilities. Empty: all but "
-      "class 0, which most models keep for the background; of YOLO models, which have none for "
-      "it, all",
+      "class 0, which most models keep for the background; of models that find objects, all",
       CLASSES, GST_TDL_MODEL, GST_TDL_AT(sources.classes) },
     { "model-size", "Model size",
       "Size of the picture as WIDTHxHEIGHT where the model's file leaves it open, as "
@@ -75,10 +74,11 @@ const struct gst_tdl_property gst_tdl_properties[] = {
     { "decoder", "Decoder", "What the model's output says", DECODER, GST_TDL_MODEL,
       GST_TDL_AT(sources.decoder), .def = GST_TDL_DECODE_AUTO },
     { "score-threshold", "Score threshold",
-      "How sure a model that finds objects in boxes (YOLO) must be of one, for its mask to count",
-      FLOAT, GST_TDL_MODEL, GST_TDL_AT(sources.score_threshold), 0, 1, 0.25 },
+      "How sure a model that finds objects must be of one, for its mask to count", FLOAT,
+      GST_TDL_MODEL, GST_TDL_AT(sources.score_threshold), 0, 1, 0.25 },
     { "iou-threshold", "IoU threshold",
-      "Of two such objects of one class whose boxes have more than this in common, as a share of "
+      "Of two of a YOLO's objects of one class whose boxes have more than this in common, as a "
+      "share of "
       "what both cover, the one with the lower score goes",
       FLOAT, GST_TDL_MODEL, GST_TDL_AT(sources.iou_threshold), 0, 1, 0.45 },
     { "input-range", "Input range",
@@ -291,7 +291,7 @@ static const GEnumValue latencies[] = {
 
 static const GEnumValue decoders[] = {
     { GST_TDL_DECODE_AUTO,
-      "Candidates and prototypes: yolo-seg; one channel: probability; several: softmax; whole "
+      "Outputs of objects: what they are; one channel: probability; several: softmax; whole "
       "numbers: labels",
       "auto" },
     { GST_TDL_DECODE_PROBABILITY, "From 0 to 1, for each class", "probability" },
@@ -303,6 +303,13 @@ static const GEnumValue decoders[] = {
       "depth" },
     { GST_TDL_DECODE_YOLO_SEG, "Objects in boxes, with coefficients of prototypes of their masks",
       "yolo-seg" },
+    { GST_TDL_DECODE_MASK2FORMER,
+      "Queries with a mask each and scores of classes, the last of which is no object",
+      "mask2former" },
+    { GST_TDL_DECODE_RF_DETR_SEG,
+      "Queries with a box and a mask each, and scores of classes before a sigmoid", "rf-detr-seg" },
+    { GST_TDL_DECODE_MASK_RCNN, "Objects with a box, a label, a score and a mask each",
+      "mask-rcnn" },
     { 0, NULL, NULL },
 };
 

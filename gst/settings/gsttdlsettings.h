@@ -60,6 +60,9 @@ enum gst_tdl_decoder {
     GST_TDL_DECODE_LABELS,      /* the class of each pixel */
     GST_TDL_DECODE_DEPTH,       /* distances, or their inverse, to any scale */
     GST_TDL_DECODE_YOLO_SEG,    /* boxes with coefficients, and prototypes: gsttdlyolo.h */
+    GST_TDL_DECODE_MASK2FORMER, /* queries with classes and masks: gsttdlqueries.h */
+    GST_TDL_DECODE_RF_DETR_SEG, /* the same beside boxes, and without "no object" */
+    GST_TDL_DECODE_MASK_RCNN,   /* objects with boxes, labels, scores and masks: gsttdlmaskrcnn.h */
 };
 
 /* How the frame comes to the size that a model wants. */

@@ -40,7 +40,7 @@ never_sanitized='engine-(cpu-)?unload|engine-(headers|rooms|specs|reference)|ele
 sanitized_on_cpu="$long_models|$frames_for_gpus"
 sanitized_on_cpu+='|engine-(builder|compact|conv|definitions|filling|fuse|fused|hostile|numbers|ops.*|passes|plan-models|resize|weights)'
 sanitized_on_cpu+='|onnx-(attention|chains|nodes|rows)|tflite-chains|person-(square|landscape)-network'
-sanitized_on_cpu+='|element-(background|batches|closed|decode|edges|errors|foreground|formats|inputs|ladder|live|load|mask-pad|meta|metas|model-io|overlay|pictures|presence|properties|stream|yolo)'
+sanitized_on_cpu+='|element-(background|batches|closed|decode|edges|errors|foreground|formats|inputs|instances|ladder|live|load|mask-pad|meta|metas|model-io|objects|overlay|pictures|presence|properties|stream|yolo)'
 # Long with sanitizers. The readers meet hostile files in `fuzz`, too; the others run plainly.
 long_sanitized='tools|(onnx|tflite)-hostile|person-steady|engine-cpu-outline|engine-tune-models'
 long_sanitized+='|person-cpu-(square-.*|.*-intermediates)|element-(begin|faults)'
