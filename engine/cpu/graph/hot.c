@@ -22,6 +22,7 @@ const struct tdl_cpu_hot TDL_CPU_NAME(hot) = {
     .scale = scale,
     .mix = mix,
     .pool = pool,
+    .max_taps = max_taps,
     .mean_few = mean_few,
     .between = between,
     .depthwise = depthwise,

@@ -92,6 +92,8 @@ struct tdl_cpu_hot {
     /* Pixels that lie `stride` floats apart, into sums (or maxima) of n channels. */
     void (*pool)(enum tdl_cpu_pool kind, const float *x, size_t pixels, size_t stride, float *sums,
                  size_t n);
+    /* The largest of the taps, which lie anywhere, for each of n channels. */
+    void (*max_taps)(const float *const *taps, size_t count, float *out, size_t n);
     /* Means of windows of `high` × `wide` pixels of up to four channels, whose rows lie `row`
      * floats apart and which begin `step` floats apart: as many as `windows`. */
     void (*mean_few)(const float *x, size_t row, size_t high, size_t wide, size_t step,

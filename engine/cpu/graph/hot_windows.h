@@ -48,6 +48,28 @@ static void pool(enum tdl_cpu_pool kind, const float *x, size_t pixels, size_t s
         pool_squares(x, pixels, stride, sums, n);
 }
 
+static void max_taps(const float *const *taps, size_t count, float *restrict out, size_t n)
+{
+    size_t first = 0;
+    for (; first + FEW <= n; first += FEW) {
+        float most[FEW];
+        for (size_t c = 0; c < FEW; c++)
+            most[c] = -HUGE_VALF;
+        for (size_t t = 0; t < count; t++)
+            for (size_t c = 0; c < FEW; c++) {
+                const float v = taps[t][first + c];
+                most[c] = v > most[c] ? v : most[c];
+            }
+        memcpy(out + first, most, sizeof(most));
+    }
+    for (; first < n; first++) {
+        float most = -HUGE_VALF;
+        for (size_t t = 0; t < count; t++)
+            most = taps[t][first] > most ? taps[t][first] : most;
+        out[first] = most;
+    }
+}
+
 static inline void mean_window(const float *restrict x, size_t row, size_t high, size_t wide,
                                size_t step, size_t windows, float *restrict out, size_t channels)
 {

@@ -343,3 +343,24 @@ const struct tdl_cpu_kernel tdl_cpu_product = {
     .before_xnn = true,
     .by_threads = true,
 };
+
+/* -------------------------------------------------------------------- im2col */
+
+/* Pieces are pixels. */
+static void bring(void *data, size_t begin, size_t end)
+{
+    const struct work *w = data;
+    gather(w, begin, end - begin, 0, w->s->segments,
+           (float *)w->call->output + begin * w->s->depth);
+}
+
+static void run_im2col(const struct tdl_cpu_call *call)
+{
+    struct state s = {0};
+    describe(call->node, &s);
+    struct work w = {.call = call, .s = &s};
+    tdl_cpu_parallel(call->threads, bring, &w, s.pixels,
+                     tdl_cpu_grain(20.0 * s.segments + s.depth / 8.0));
+}
+
+const struct tdl_cpu_kernel tdl_cpu_im2col = {.run = run_im2col};

@@ -29,6 +29,7 @@
     OP(gather, gather)                                                                             \
     OP(gather_elements, gather_elements)                                                           \
     OP(grid_sample, grid_sample)                                                                   \
+    OP(im2col, im2col)                                                                             \
     OP(instance_normalization, instance_normalization)                                             \
     OP(l2_pool2d, l2_pool)                                                                         \
     OP(layer_normalization, layer_normalization)                                                   \

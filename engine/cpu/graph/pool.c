@@ -71,6 +71,28 @@ static int64_t sum_window(const struct work *w, const float *image, const int64_
     return (ys.end - ys.first) * (xs.end - xs.first);
 }
 
+/* The largest of a small window. False: it is not one. */
+static bool max_small(const struct work *w, const float *image, const int64_t start[2],
+                      size_t channels, float *out)
+{
+    enum { MOST_TAPS = 64 };
+    const float *taps[MOST_TAPS];
+    const struct taps ys = taps_inside(w, 0, start[0], w->in.h);
+    const struct taps xs = taps_inside(w, 1, start[1], w->in.w);
+    size_t count = 0;
+    if (w->kind != TDL_CPU_POOL_MAX ||
+        (uint64_t)w->window->kernel[0] * w->window->kernel[1] > MOST_TAPS)
+        return false;
+    for (int64_t y = ys.first; y < ys.end; y++)
+        for (int64_t x = xs.first; x < xs.end; x++) {
+            const int64_t row = start[0] + y * w->window->dilation[0];
+            const int64_t column = start[1] + x * w->window->dilation[1];
+            taps[count++] = image + ((size_t)row * w->in.w + (size_t)column) * w->in.c;
+        }
+    w->hot->max_taps(taps, count, out, channels);
+    return true;
+}
+
 /* Means of small windows of few channels, one behind the other along a row of the image, as
  * long as all of them is inside. Returns how many, `most` at most. */
 static size_t mean_small(const struct work *w, const float *image, const int64_t start[2],
@@ -121,6 +143,8 @@ static void compute(void *data, size_t begin, size_t end)
         if (n)
             continue;
         n = 1;
+        if (max_small(w, from, start, channels, out))
+            continue;
         int64_t count = sum_window(w, from, start, channels, total);
         if (w->counts_padding)
             count = count_taps(w, start);
