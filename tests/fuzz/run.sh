@@ -36,6 +36,7 @@ rm -f "$seeds"/*
 [ "$target" != onnx ] ||
     "$build/tests/fuzz/make-onnx-seeds" "$seeds" \
         $(find /usr/share/libonnx-testdata/data/node -name model.onnx -size -8k 2>/dev/null)
+[ "$target" != onnx ] || /usr/bin/python3 -B tests/models/test-microsoft.py --seeds "$seeds"
 [ "$target" != tfjs ] || /usr/bin/python3 -B tests/models/test-tfjs.py --seeds "$seeds"
 # A report of UBSan must end the run as one of ASan does.
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1

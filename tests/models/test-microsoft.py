@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Operators of ONNX Runtime's own domain: test-microsoft.py TDL-RUN [--keep FOLDER]
+"""Operators of ONNX Runtime's own domain:
+
+test-microsoft.py TDL-RUN [--keep FOLDER]
+test-microsoft.py --seeds FOLDER             the same files as seeds for the fuzzer
 
 Each is a file of one node, whose result is held against NumPy, by the definitions in ONNX
 Runtime's documentation of contrib operators; of quantized numbers within one step. Runs fused and not. With
@@ -293,7 +296,7 @@ def crop(x, region, size):
 
 def crops():
     x, which = numbers(2, 3, 6, 7), np.array([1, 0, 1], np.int32)
-    regions = np.array([[0.1, 0.2, 0.9, 0.7], [-0.3, 0.1, 0.6, 1.2], [0.8, 0.9, 0.2, 0.1]],
+    regions = np.array([[0.1, 0.2, 0.9, 0.7], [-0.1, 0.1, 0.6, 1.1], [0.8, 0.9, 0.2, 0.1]],
                        np.float32)
     for size in ((4, 5), (1, 3)):
         want = np.stack([crop(x[i].astype(np.float64), r, size) for i, r in zip(which, regions)])
@@ -546,6 +549,11 @@ def main():
     quantized(np.uint8)
     quantized(np.int8)
     rounded_products()
+    if sys.argv[1] == "--seeds":
+        for number, (_, file, *_) in enumerate(CASES):
+            with open(os.path.join(sys.argv[2], "microsoft-%d" % number), "wb") as f:
+                f.write(file)
+        return 0
     keep = sys.argv[3] if sys.argv[2:3] == ["--keep"] else None
     failures, lists = 0, []
     with tempfile.TemporaryDirectory() as folder:
