@@ -75,7 +75,7 @@ static void unknown_operator(bytes *g)
 
 static void list_of_tensors(bytes *g)
 {
-    with_node(g, "SequenceInsert", "x x", NULL);
+    with_node(g, "SequenceMap", "x x", NULL);
 }
 
 static void random_numbers(bytes *g)

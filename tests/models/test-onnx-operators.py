@@ -409,6 +409,54 @@ def loops():
 loops()
 
 
+# ----------------------------------------------------------------------------- lists
+
+def lists():
+    x = numbers(5, 3)
+    at = {"a%d" % i: ints(i).reshape(()) for i in range(3)}
+    case("a list of rows",
+         [Node("SplitToSequence", ["x"], ["l"], {"axis": 0, "keepdims": 0}),
+          Node("SequenceLength", ["l"], ["length"], {}),
+          Node("SequenceAt", ["l", "a2"], ["two"], {}),
+          Node("SequenceAt", ["l", "last"], ["four"], {}),
+          Node("SequenceErase", ["l", "a1"], ["m"], {}),
+          Node("SequenceInsert", ["m", "four", "a0"], ["n"], {}),
+          Node("SequenceInsert", ["n", "two"], ["o"], {}),
+          Node("ConcatFromSequence", ["o"], ["y"], {"axis": 1, "new_axis": 1}),
+          Node("ConcatFromSequence", ["o"], ["z"], {"axis": -1}),
+          Node("Neg", ["two"], ["w"], {})],
+         {"y": x[[4, 0, 2, 3, 4, 2]].T, "z": x[[4, 0, 2, 3, 4, 2]].flatten(), "w": -x[2],
+          "length": np.array(5)}, dict(at, last=ints(-1).reshape(())), {"x": x}, 17)
+    for sizes, name in ((ints(2).reshape(()), "of two"), (ints(1, 4), "of one and four")):
+        first = int(sizes.flatten()[0])
+        case("a list of parts " + name,
+             [Node("SplitToSequence", ["x", "n"], ["l"], {"axis": 0}),
+              Node("SequenceAt", ["l", "a0"], ["first"], {}), Node("Neg", ["first"], ["y"], {}),
+              Node("ConcatFromSequence", ["l"], ["z"], {"axis": 0}), Node("Neg", ["z"], ["w"], {})],
+             {"y": -x[:first], "w": -x}, dict(at, n=sizes), {"x": x}, 17)
+    # As loops collect what they find.
+    case("a list that a Loop fills",
+         [Node("SequenceEmpty", [], ["e"], {}),
+          Node("Loop", ["n", "", "e"], ["l"],
+               {"body": body([Node("Gather", ["x", "i"], ["row"], {}),
+                              Node("SequenceInsert", ["s", "row"], ["t"], {}),
+                              Node("Identity", ["g"], ["go"], {})], ["i", "g", "s"], ["go", "t"])}),
+          Node("ConcatFromSequence", ["l"], ["z"], {"axis": 0, "new_axis": 1}),
+          Node("Neg", ["z"], ["y"], {})], {"y": -x[:4]}, {"n": ints(4).reshape(())}, {"x": x}, 17)
+    case("a list of both", [Node("SequenceConstruct", ["x", "w"], ["l"], {}),
+                            Node("ConcatFromSequence", ["l"], ["y"], {"axis": 0})],
+         {"y": np.concatenate([x, x[:1] * 2])}, {"w": x[:1] * 2}, {"x": x}, 17)
+    refused("a list in a sum", [Node("SequenceConstruct", ["x"], ["l"], {}),
+                                Node("Neg", ["l"], ["y"], {})], "is a list of tensors",
+            inputs={"x": x}, opset=17)
+    refused("a place that no list has", [Node("SequenceConstruct", ["x"], ["l"], {}),
+                                         Node("SequenceAt", ["l", "a1"], ["y"], {})],
+            "no place 1 in a list of 1", at, {"x": x}, 17)
+
+
+lists()
+
+
 # -------------------------------------------------------------------- random numbers
 
 def moments(name, nodes, low, high, mean, deviation, inputs):

@@ -176,16 +176,6 @@ bool onnx_resolve_attribute(const struct onnx_import *im, struct tdl_pb *attribu
 
 /* ------------------------------------------------------------------------ calls */
 
-/* Another name for the value `place` in the table that is current. */
-static bool add_alias(struct onnx_import *im, const struct tdl_pb *name, uint64_t place)
-{
-    struct onnx_value *v = onnx_add_value(im, name);
-
-    if (v)
-        v->alias = place + 1;
-    return v != NULL;
-}
-
 /* The function's input `i` is the caller's, or was left out. */
 static bool add_input(struct onnx_import *im, struct tdl_map *inside, const struct tdl_pb *name,
                       uint32_t i)
@@ -206,7 +196,7 @@ static bool add_input(struct onnx_import *im, struct tdl_map *inside, const stru
         v->readers--; /* the call itself: those that read are in the function */
     im->names = *inside;
     if (v) {
-        ok = add_alias(im, name, place);
+        ok = onnx_add_alias(im, name, place);
     } else {
         v = onnx_add_value(im, name);
         ok = v != NULL;
@@ -234,7 +224,7 @@ static bool give_output(struct onnx_import *im, struct tdl_map *inside, const st
     if (!v || v->omitted)
         return tdl_kit_damaged(&im->kit, "no node of the function writes output '%s'",
                                tdl_pb_text(name, text, sizeof(text)));
-    return add_alias(im, &im->node.outputs[i], (uint64_t)(v - im->values));
+    return onnx_add_alias(im, &im->node.outputs[i], (uint64_t)(v - im->values));
 }
 
 /* Does so for each name in the function's field `number`. */

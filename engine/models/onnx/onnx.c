@@ -32,6 +32,7 @@ static const void *const tables[] = {
     onnx_rows_random,
     onnx_rows_recurrent,
     onnx_rows_regions,
+    onnx_rows_sequence,
     onnx_rows_shape,
     onnx_rows_microsoft,
     onnx_rows_microsoft_attention,

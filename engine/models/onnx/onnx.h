@@ -41,6 +41,12 @@ struct onnx_wide {
 struct onnx_counts;
 struct onnx_trial;
 
+/* A list of tensors: their places among the values. */
+struct onnx_list {
+    uint32_t count;
+    uint64_t places[];
+};
+
 /* What a name stands for. */
 struct onnx_value {
     struct tdl_pb name;
@@ -52,6 +58,7 @@ struct onnx_value {
     bool given;                       /* is known: was written, or read from the file */
     const struct onnx_counts *counts; /* elements that exist; NULL: all */
     struct tdl_operand *range[2];     /* sizes that depend on counts: at the largest, and at none */
+    const struct onnx_list *list;     /* it is one of tensors, and has no operand */
     const struct onnx_wide *wide;     /* its dimensions; the operand has one */
     uint32_t readers;                 /* nodes that read it, as far as is known */
     struct tdl_operand *turned;       /* it as a filter, whose bytes were turned where they lie */
@@ -112,7 +119,7 @@ extern const struct onnx_row onnx_rows_activations[], onnx_rows_attention[], onn
     onnx_rows_linear[], onnx_rows_microsoft[], onnx_rows_microsoft_attention[],
     onnx_rows_microsoft_quantized[], onnx_rows_moving[], onnx_rows_normalize[],
     onnx_rows_quantize[], onnx_rows_random[], onnx_rows_recurrent[], onnx_rows_regions[],
-    onnx_rows_shape[];
+    onnx_rows_sequence[], onnx_rows_shape[];
 
 /* What becomes of a result before it is the node's output; NULL with the builder in error. */
 typedef struct tdl_operand *onnx_then(struct onnx_import *im, struct tdl_operand *y);
@@ -243,6 +250,10 @@ struct onnx_name onnx_name_key(const struct onnx_import *im, const struct tdl_pb
 struct onnx_value *onnx_find(struct onnx_import *im, const struct tdl_pb *name);
 /* A new name. NULL with the builder in error, as when there is one already. */
 struct onnx_value *onnx_add_value(struct onnx_import *im, const struct tdl_pb *name);
+/* A value that only lists name, and its place. False with the builder in error. */
+bool onnx_add_nameless(struct onnx_import *im, struct tdl_operand *operand, uint64_t *out_place);
+/* Another name for the value at a place. */
+bool onnx_add_alias(struct onnx_import *im, const struct tdl_pb *name, uint64_t place);
 /* Reads an initializer, if the value is one that nobody has read. */
 bool onnx_settle(struct onnx_import *im, struct onnx_value *value);
 /* tdl_builder_reshape(); NULL stays NULL. */

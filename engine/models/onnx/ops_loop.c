@@ -76,7 +76,7 @@ static bool read_count(struct onnx_import *im, int64_t *out, int64_t *condition)
            (!onnx_given(im, 1) || onnx_ints(im, 1, condition, 1, &count));
 }
 
-/* A name of the body for a constant, or for a value that is there. */
+/* A name of the body for a constant. */
 static bool name_number(struct onnx_import *im, const struct tdl_pb *name, enum tdl_dtype dtype,
                         int64_t number)
 {
@@ -86,15 +86,6 @@ static bool name_number(struct onnx_import *im, const struct tdl_pb *name, enum 
     if (v)
         v->operand = o;
     return v && (v->given = true);
-}
-
-static bool name_place(struct onnx_import *im, const struct tdl_pb *name, uint64_t place)
-{
-    struct onnx_value *v = onnx_add_value(im, name);
-
-    if (v)
-        v->alias = place + 1;
-    return v != NULL;
 }
 
 /* The value that the body has by a name; NULL with the builder in error. */
@@ -174,7 +165,7 @@ static bool iterate(struct onnx_import *im, struct loop *l, int64_t *condition)
     ok = name_number(im, &l->inputs[0], TDL_INT64, l->iterations) &&
          name_number(im, &l->inputs[1], TDL_UINT8, 1);
     for (uint32_t i = 0; ok && i < l->carried; i++)
-        ok = name_place(im, &l->inputs[2 + i], l->places[i]);
+        ok = onnx_add_alias(im, &l->inputs[2 + i], l->places[i]);
     ok = ok && onnx_add_graph(im, &l->body) && take_results(im, l, condition);
     tdl_map_finish(&im->names);
     im->names = outside;
@@ -212,7 +203,7 @@ static bool give_rows(struct onnx_import *im, const struct loop *l, uint32_t i, 
 static bool give_results(struct onnx_import *im, const struct loop *l)
 {
     for (uint32_t i = 0; i < l->carried; i++)
-        if (onnx_wanted(im, i) && !name_place(im, &im->node.outputs[i], l->places[i]))
+        if (onnx_wanted(im, i) && !onnx_add_alias(im, &im->node.outputs[i], l->places[i]))
             return false;
     for (uint32_t i = 0; i < l->scanned; i++)
         if (!give_rows(im, l, i, l->carried + i))

@@ -202,6 +202,13 @@ static bool give_outputs(struct onnx_import *im, const struct tdl_pb *graph)
         v = onnx_find(im, &name);
         if (!v || !onnx_settle(im, v))
             return tdl_kit_damaged(&im->kit, "no node of the branch writes output %u", i);
+        if (v->list) {
+            if (onnx_wanted(im, i) &&
+                !onnx_add_alias(im, &im->node.outputs[i], (uint64_t)(v - im->values)))
+                return false;
+            i++;
+            continue;
+        }
         const struct onnx_value from = *v; /* which moves */
         if (!onnx_refuse_wide(im, v) ||
             !(v->operand ? onnx_give_at(im, i, v->operand) : onnx_give_empty(im, i, &v->empty)))

@@ -23,7 +23,6 @@ static const struct {
     const char *type, *reason;
 } refused[] = {
     {"BatchedNMS_TRT", plugins},
-    {"ConcatFromSequence", sequences},
     {"EfficientNMS_TRT", plugins},
     {"Gradient", gradients},
     {"MelWeightMatrix", sounds},
@@ -34,15 +33,8 @@ static const struct {
     {"OptionalHasElement", sequences},
     {"RegexFullMatch", texts},
     {"Scan", loops},
-    {"SequenceAt", sequences},
-    {"SequenceConstruct", sequences},
-    {"SequenceEmpty", sequences},
-    {"SequenceErase", sequences},
-    {"SequenceInsert", sequences},
-    {"SequenceLength", sequences},
     {"SequenceMap", sequences},
     {"SoftmaxCrossEntropyLoss", gradients},
-    {"SplitToSequence", sequences},
     {"StringConcat", texts},
     {"StringNormalizer", texts},
     {"StringSplit", texts},

@@ -32,6 +32,21 @@ struct onnx_value *onnx_find(struct onnx_import *im, const struct tdl_pb *name)
     return v;
 }
 
+/* For one more value, which may move the others. */
+static bool make_room(struct onnx_import *im)
+{
+    if (im->value_count < im->value_capacity)
+        return true;
+    const uint32_t capacity = im->value_capacity ? 2 * im->value_capacity : 256;
+    struct onnx_value *more = realloc(im->values, capacity * sizeof(*more));
+
+    if (more) {
+        im->values = more;
+        im->value_capacity = capacity;
+    }
+    return more != NULL;
+}
+
 struct onnx_value *onnx_add_value(struct onnx_import *im, const struct tdl_pb *name)
 {
     const struct onnx_name key = onnx_name_key(im, name);
@@ -44,22 +59,30 @@ struct onnx_value *onnx_add_value(struct onnx_import *im, const struct tdl_pb *n
                         tdl_pb_text(name, text, sizeof(text)));
         return NULL;
     }
-    if (im->value_count == im->value_capacity) {
-        const uint32_t capacity = im->value_capacity ? 2 * im->value_capacity : 256;
-        struct onnx_value *more = realloc(im->values, capacity * sizeof(*more));
-
-        if (more) {
-            im->values = more;
-            im->value_capacity = capacity;
-        }
-    }
-    if (im->value_count == im->value_capacity ||
-        !tdl_map_add(&im->names, &key, sizeof(key), im->value_count)) {
+    if (!make_room(im) || !tdl_map_add(&im->names, &key, sizeof(key), im->value_count)) {
         tdl_kit_fail_memory(&im->kit);
         return NULL;
     }
     im->values[im->value_count] = (struct onnx_value){.name = *name};
     return &im->values[im->value_count++];
+}
+
+bool onnx_add_nameless(struct onnx_import *im, struct tdl_operand *operand, uint64_t *out_place)
+{
+    if (!operand || !make_room(im))
+        return operand && tdl_kit_fail_memory(&im->kit);
+    *out_place = im->value_count;
+    im->values[im->value_count++] = (struct onnx_value){.operand = operand, .given = true};
+    return true;
+}
+
+bool onnx_add_alias(struct onnx_import *im, const struct tdl_pb *name, uint64_t place)
+{
+    struct onnx_value *v = onnx_add_value(im, name);
+
+    if (v)
+        v->alias = place + 1;
+    return v != NULL;
 }
 
 bool onnx_settle(struct onnx_import *im, struct onnx_value *v)
@@ -127,6 +150,10 @@ static struct onnx_value *input(struct onnx_import *im, uint32_t i)
             tdl_pb_text(&im->node.inputs[i], text, sizeof(text)));
         return NULL;
     }
+    if (v->list) {
+        tdl_kit_damaged(&im->kit, "input %u is a list of tensors", i);
+        return NULL;
+    }
     if (!onnx_takes_wide(im) && !onnx_refuse_wide(im, v))
         return NULL;
     return onnx_settle(im, v) ? v : NULL;
@@ -172,14 +199,14 @@ bool onnx_is_empty(struct onnx_import *im, uint32_t i)
 {
     struct onnx_value *v = onnx_given(im, i) ? onnx_find(im, &im->node.inputs[i]) : NULL;
 
-    return v && onnx_settle(im, v) && !v->operand;
+    return v && !v->list && onnx_settle(im, v) && !v->operand;
 }
 
 bool onnx_is_constant(struct onnx_import *im, uint32_t i)
 {
     struct onnx_value *v = onnx_given(im, i) ? onnx_find(im, &im->node.inputs[i]) : NULL;
 
-    return v && onnx_settle(im, v) &&
+    return v && !v->list && onnx_settle(im, v) &&
            (!v->operand || tdl_builder_evaluate(im->builder, v->operand));
 }
 
