@@ -213,6 +213,8 @@ static const struct {
     {START "1 1\nInput in 0 1 data\n", TDL_ERROR_UNSUPPORTED,
      "leaves 3 sizes of its inputs open: give each by its name, which are 'data:1', 'data:2', "
      "'data:3' (tdl_model_params)"},
+    {START "2 2\nInput in 0 1 data\nYoloV5Focus f 1 1 data out\n", TDL_ERROR_UNSUPPORTED,
+     "leaves 2 sizes of its inputs open: give each by its name, which are 'data:2', 'data:3'"},
     {START "1 1\nInput in 0 1 data 2=3\n", TDL_ERROR_UNSUPPORTED,
      "leaves 2 sizes of its inputs open: give each by its name, which are 'data:2', 'data:3'"},
     {START "1 1\nInput in 0 1 data 1=2 2=3\n", TDL_ERROR_UNSUPPORTED,

@@ -20,6 +20,7 @@
 
 #define MAGIC "7767517"
 #define MAX_LAYERS 1000000
+#define COLOURS 3          /* of the first input, where a layer does not say how many */
 #define MAX_OPEN_INPUTS 16 /* for whose channels the text is searched */
 
 /* -------------------------------------------------------------------- layers */
@@ -64,9 +65,10 @@ static bool read_layer(struct ncnn_import *im, struct ncnn_layer *l)
 
 /* ---------------------------------------------------------------------- inputs */
 
-/* Channels that the first layer behind a blob takes, 0 if it does not say: the text is
- * read on as far as there, past the layers that only give the blob other names. */
-static uint32_t find_channels(struct ncnn_import *im, const struct ncnn_blob *blob)
+/* Channels that the first layer behind a blob takes, or `fallback` if it does not say: the text
+ * is read on as far as there, past the layers that only give the blob other names. */
+static uint32_t find_channels(struct ncnn_import *im, const struct ncnn_blob *blob,
+                              uint32_t fallback)
 {
     struct {
         const char *name;
@@ -107,6 +109,8 @@ static uint32_t find_channels(struct ncnn_import *im, const struct ncnn_blob *bl
 
             if (outputs > 0 && groups > 0)
                 channels = (uint32_t)((int64_t)ncnn_int(&l, 6, 0) / taps / outputs * groups);
+        } else if (found) {
+            channels = fallback;
         }
     }
     im->text = here;
@@ -131,7 +135,7 @@ static void read_picture(struct ncnn_import *im, const struct ncnn_layer *l,
     for (uint32_t d = 1; d < 4; d++)
         in->hint[d] = ncnn_int(l, 3 - d, 0);
     if (in->hint[1] <= 0 && !tdl_kit_said(&im->kit, in, 1) && ++*searched <= MAX_OPEN_INPUTS)
-        in->hint[1] = find_channels(im, &im->blobs[l->tops[0]]);
+        in->hint[1] = find_channels(im, &im->blobs[l->tops[0]], l->index == 0 ? COLOURS : 0);
 }
 
 static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t *searched)
