@@ -38,6 +38,8 @@ bool tdl_fuse_inside(struct tdl_ir *ir, struct tdl_node *n);
  * before they are read. */
 struct tdl_operand *tdl_fuse_part_means(struct tdl_ir *ir, struct tdl_operand *o, uint32_t parts,
                                         bool late);
+/* In fuse_attention.c. */
+bool tdl_fuse_attention(struct tdl_ir *ir, struct tdl_node *n);
 /* In fuse_project.c: an expansion with what reads it. */
 bool tdl_fuse_project(struct tdl_ir *ir, struct tdl_node *n);
 /* In fuse_compose.c: a 1×1 that only mixes channels, and the expansion behind it. */

@@ -128,6 +128,14 @@ static void warn_of_uncut(const struct tdl_graph *g)
                 g->operator_count);
 }
 
+/* Do products run on matrix units? */
+static bool has_units(const struct tdl_graph *g)
+{
+    const struct tdl_device_info *device = &g->ctx->info;
+    return g->plan.storage == TDL_FLOAT16 &&
+           (device->cooperative_matrix[0] || device->workgroup_matrix);
+}
+
 static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_params *params)
 {
     struct tdl_ir *ir = g->plan.ir;
@@ -136,6 +144,7 @@ static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_pa
     TRY(tdl_pass_fold(ir));
     TRY(tdl_pass_labels(ir));
     g->operator_count = ir->node_count;
+    ir->by_units = has_units(g);
     if (g->plan.storage == TDL_FLOAT16)
         TRY(tdl_pass_widen(ir));
     if (!params->no_fuse)

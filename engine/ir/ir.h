@@ -147,6 +147,13 @@ struct tdl_matmul_attr {
     enum tdl_activation activation;
 };
 
+/* Matrices of each batch and head; distances of elements by batch, head, row and column. */
+struct tdl_attention_attr {
+    float scale;
+    uint32_t batches, heads, rows, keys, depth, width;
+    uint32_t q[4], k[4], v[4], mask[4];
+};
+
 struct tdl_arg_attr {
     uint32_t axis;
     bool keep_dimensions, select_last_index;
@@ -170,6 +177,7 @@ union tdl_attr {
     struct tdl_grid_sample_params grid_sample;
     struct tdl_gate_params gate;
     struct tdl_matmul_attr matmul;
+    struct tdl_attention_attr attention;
     struct tdl_arg_attr arg;
     struct tdl_reduce_attr reduce;
     struct tdl_triangular_params triangular;
@@ -255,6 +263,9 @@ enum {
     TDL_GATE_BIAS2,
 };
 
+/* Of attention; the last may be missing. */
+enum { TDL_ATTENTION_Q = 0, TDL_ATTENTION_K, TDL_ATTENTION_V, TDL_ATTENTION_MASK };
+
 /* Functions of one value (enum tdl_function), applied to what a node computes
  * before it is stored: what fuse made of the element-wise nodes behind it. Of an
  * element-wise node on packs, also functions of two (join.c): the second is read from the
@@ -311,7 +322,8 @@ struct tdl_ir {
      * been told of. */
     bool no_index, watch_index;
     uint32_t unlisted;
-    bool uncut; /* conversions between packs and linear memory may be more than need be */
+    bool by_units; /* matrix units compute products, in kernels of these alone */
+    bool uncut;    /* conversions between packs and linear memory may be more than need be */
     struct tdl_use_chunk *use_chunks;
     /* Budget of passes for constants: see tdl_ir_budget_init(). */
     struct tdl_ir_budget {

@@ -65,6 +65,7 @@ TDL_OP(repack, repack)
 TDL_OP(squeeze_excite, squeeze_excite)
 TDL_OP(expand_depthwise, expand_depthwise)
 TDL_OP(bottleneck, bottleneck)
+TDL_OP(attention, attention)
 
 TDL_COMPOSED(gru)
 TDL_COMPOSED(lstm)
