@@ -12,6 +12,7 @@
 
 #define SIDE 16 /* side of the networks' picture, px */
 #define CAPS "video/x-raw,format=RGB,width=64,height=32,framerate=30/1"
+#define LEAVE 5000 /* µs between frames, for the thread that loads a model */
 #define ALONE "mode=passthrough meta=tensors smoothing=0 refine=false "
 
 enum { FLOAT = 1, UINT8 = 2, INT8 = 3, INT32 = 6, INT64 = 7, FLOAT16 = 10 };
@@ -337,6 +338,7 @@ static void run_until(struct filter *f, gboolean on)
         found = gst_buffer_get_tensor_meta(frame) != NULL;
         gst_buffer_unref(frame);
         fail_unless(g_get_monotonic_time() < end, "meta has changed nothing");
+        g_usleep(LEAVE);
     }
 }
 
@@ -453,12 +455,115 @@ GST_START_TEST(inference_of_another)
         if (i == 0)
             g_object_set(element, "model-file", all, NULL);
         fail_unless(g_get_monotonic_time() < end, "the other model does not come");
+        g_usleep(LEAVE);
     }
     fail_unless_equals_int(count, COUNT);
     gst_object_unref(element);
     gst_harness_teardown(harness);
     g_unlink(one);
     g_unlink(all);
+}
+GST_END_TEST;
+
+/* ---------------------------------------------------------------------- decoders */
+
+enum { BOXES = 3 };
+#define SURE 0.15 /* the least score */
+
+/* Of each: top, left, bottom, right, as shares of the frame. */
+static const float boxes[BOXES][4] = { { 0.25f, 0.5f, 0.75f, 0.875f },
+                                       { 0, 0, 0.5f, 0.25f },
+                                       { 0.5f, 0.125f, 1, 0.375f } };
+
+/* A detector as SSD has it: an object for each colour, as sure as there is of it. */
+static gchar *write_detector(void)
+{
+    static const float none = 0, all = BOXES;
+    const int64_t row[] = { 1, BOXES }, column[] = { 1, BOXES, 1 }, axis[] = { 1 };
+    struct onnx_bytes graph = { 0 }, attributes = { 0 };
+
+    onnx_input(&graph, "src", FLOAT, 4, (const int64_t[]){ 1, 3, SIDE, SIDE });
+    onnx_initializer(&graph, "none", FLOAT, 0, NULL, &none, sizeof(none));
+    onnx_initializer(&graph, "all", FLOAT, 0, NULL, &all, sizeof(all));
+    onnx_initializer(&graph, "known", FLOAT, 3, (const int64_t[]){ 1, BOXES, 4 }, boxes,
+                     sizeof(boxes));
+    onnx_int64s(&graph, "row", G_N_ELEMENTS(row), row);
+    onnx_int64s(&graph, "column", G_N_ELEMENTS(column), column);
+    onnx_node(&graph, "GlobalAveragePool", "src", "mean", NULL);
+    onnx_node(&graph, "Reshape", "mean row", "scores", NULL);
+    onnx_node(&graph, "Mul", "scores none", "nothing", NULL);
+    onnx_node(&graph, "Reshape", "nothing column", "nothing_each", NULL);
+    onnx_node(&graph, "Add", "known nothing_each", "places", NULL);
+    onnx_attr_ints(&attributes, "axes", axis, 1);
+    onnx_node(&graph, "ReduceMean", "nothing", "nothing_more", &attributes);
+    onnx_node(&graph, "Add", "nothing_more all", "count", NULL);
+    onnx_output(&graph, "places");
+    onnx_output(&graph, "scores");
+    onnx_output(&graph, "count");
+    return written_model(&graph);
+}
+
+/* GStreamer's own decoder finds its tensors by the sidecar's ids, and places boxes in the frame. */
+GST_START_TEST(decoded)
+{
+    static const char sidecar[] =
+        "[modelinfo]\nversion=1.0\ngroup-id=detector\n"
+        "[places]\nid=Gst.Model.ObjectDetector.Boxes\ndir=output\n"
+        "[scores]\nid=Gst.Model.ObjectDetector.Scores\ndir=output\n"
+        "[count]\nid=Gst.Model.ObjectDetector.NumDetections\ndir=output\n";
+    GstElementFactory *decoder = gst_element_factory_find("ssdobjectdetector");
+    g_autofree gchar *model = write_detector();
+    g_autofree gchar *beside = g_strconcat(model, ".modelinfo", NULL);
+    g_autofree gchar *line =
+        g_strdup_printf("tdlinference model-file=%s ! ssdobjectdetector score-threshold=%g", model,
+                        SURE);
+    const guint argb = colors[__i__].argb;
+    GstAnalyticsRelationMeta *relations;
+    GstAnalyticsODMtd object;
+    gpointer state = NULL;
+    GstHarness *harness;
+    GstVideoInfo info;
+    GstBuffer *frame;
+
+    if (!decoder) { /* later versions call it otherwise */
+        g_unlink(model);
+        return;
+    }
+    fail_unless(g_file_set_contents(beside, sidecar, -1, NULL));
+    harness = gst_harness_new_parse(line);
+    fail_unless(harness != NULL, "%s", line);
+    gst_harness_set_src_caps_str(harness, CAPS);
+    caps_info(CAPS, &info);
+    fail_unless_equals_int(gst_harness_push(harness, picture(__i__)), GST_FLOW_OK);
+    frame = gst_harness_pull(harness);
+    relations = gst_buffer_get_analytics_relation_meta(frame);
+    fail_unless(relations != NULL, "nothing was decoded");
+    for (guint i = 0; i < BOXES; i++) {
+        const gfloat share = (argb >> (16 - 8 * i) & 255) / 255.f;
+        gint x, y, width, height;
+        gfloat sure;
+
+        if ((gdouble)share < SURE)
+            continue;
+        fail_unless(gst_analytics_relation_meta_iterate(
+                        relations, &state, gst_analytics_od_mtd_get_mtd_type(), &object),
+                    "no object of colour %u", i);
+        fail_unless(gst_analytics_od_mtd_get_location(&object, &x, &y, &width, &height, &sure));
+        fail_unless_equals_int(x, (gint)(boxes[i][1] * info.width));
+        fail_unless_equals_int(y, (gint)(boxes[i][0] * info.height));
+        fail_unless_equals_int(width, (gint)(boxes[i][3] * info.width) - x);
+        fail_unless_equals_int(height, (gint)(boxes[i][2] * info.height) - y);
+        fail_unless(ABS(sure - share) < 1e-3f, "%f, and there is %f", (gdouble)sure,
+                    (gdouble)share);
+    }
+    fail_if(gst_analytics_relation_meta_iterate(relations, &state,
+                                                gst_analytics_od_mtd_get_mtd_type(), &object),
+            "more than there is");
+    gst_buffer_unref(frame);
+    gst_harness_teardown(harness);
+    gst_object_unref(decoder);
+    g_unlink(beside);
+    g_unlink(model);
 }
 GST_END_TEST;
 
@@ -511,6 +616,7 @@ static Suite *tensors_suite(void)
     tcase_add_test(tcase, kept);
     tcase_add_test(tcase, inference);
     tcase_add_test(tcase, inference_of_another);
+    tcase_add_loop_test(tcase, decoded, 0, G_N_ELEMENTS(colors));
     tcase_add_loop_test(tcase, no_mask, 0, 3);
     return suite;
 }
