@@ -174,7 +174,7 @@ static gboolean expect(struct network *n)
             painted++;
         }
     }
-    return painted > 0 && painted < OBJECTS / 2;
+    return painted > 0 && painted < OBJECTS;
 }
 
 /* --------------------------------------------------------------------- the run */
