@@ -280,12 +280,16 @@ static void cast_part(void *data, size_t begin, size_t end)
             hot->widen((const uint16_t *)x, floats, n);
         else if (from == TDL_FLOAT32)
             memcpy(floats, x, n * sizeof(*floats));
+        else if (tdl_dtype_size(from) == 1)
+            hot->widen_bytes(x, from == TDL_INT8, floats, n);
         else
             tdl_cpu_integers_to_floats(from, x, floats, n);
         if (to == TDL_FLOAT16)
             hot->narrow(floats, (uint16_t *)out, n);
         else if (to == TDL_FLOAT32)
             memcpy(out, floats, n * sizeof(*floats));
+        else if (tdl_dtype_size(to) == 1)
+            hot->cut_to_bytes(floats, to == TDL_INT8, out, n);
         else
             tdl_cpu_floats_to_integers(to, floats, out, n);
     }

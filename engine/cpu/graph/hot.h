@@ -81,6 +81,9 @@ struct tdl_cpu_hot {
                     uint8_t *out, size_t n);
     void (*widen)(const uint16_t *halves, float *out, size_t n);
     void (*narrow)(const float *x, uint16_t *out, size_t n);
+    /* int8 with a sign, uint8 without, to floats and from them. */
+    void (*widen_bytes)(const uint8_t *x, bool has_sign, float *out, size_t n);
+    void (*cut_to_bytes)(const float *x, bool has_sign, uint8_t *out, size_t n);
 
     /* (x − mean) · a + b for each channel: n elements from a channel 0 on. */
     void (*scale_channels)(const float *x, const float *mean, const float *a, const float *b,

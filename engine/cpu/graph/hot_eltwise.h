@@ -162,4 +162,26 @@ static void narrow(const float *restrict x, uint16_t *restrict out, size_t n)
     }
 }
 
+static void widen_bytes(const uint8_t *restrict x, bool has_sign, float *restrict out, size_t n)
+{
+    if (has_sign)
+        for (size_t i = 0; i < n; i++)
+            out[i] = (float)(int32_t)(int8_t)x[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            out[i] = (float)(int32_t)x[i];
+}
+
+/* As tdl_double_to_integer(). */
+static void cut_to_bytes(const float *restrict x, bool has_sign, uint8_t *restrict out, size_t n)
+{
+    const float least = has_sign ? -128 : 0, most = has_sign ? 127 : 255;
+
+    for (size_t i = 0; i < n; i++) {
+        const float number = x[i] == x[i] ? x[i] : 0; /* NaN is none */
+        const float high = number > least ? number : least;
+        out[i] = (uint8_t)(int32_t)(high < most ? high : most);
+    }
+}
+
 #endif
