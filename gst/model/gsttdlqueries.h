@@ -7,7 +7,8 @@
 #include "gsttdlobjects.h"
 
 /* Scores of classes [1, Q, C] and masks [1, Q, h, w] or [1, h, w, Q], before sigmoid or softmax.
- * Unless the decoder is said, the masks have the picture's aspect, and no boxes are beside. */
+ * Where Q is h, too, it is the former. Unless the decoder is said, the masks have the picture's
+ * aspect, and no boxes are beside. */
 gboolean gst_tdl_queries_find(const struct gst_tdl_objects *objects,
                               struct tdl_operand **out_parts);
 /* The same with boxes [1, Q, 4] beside them, which may be missing where the decoder is said. */

@@ -134,6 +134,8 @@ static void draw(struct fixture *f, enum kind kind)
         f->out_w = f->width / 4;
         f->h = f->w = kind == MASK_RCNN_BOXED ? 7 : 9;
     }
+    if (f->count == f->h) /* then [1, h, w, Q] is [1, Q, h, w] as well */
+        f->count++;
     for (guint n = 0; n < f->count; n++)
         draw_object(f, n);
 }
