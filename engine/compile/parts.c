@@ -40,7 +40,7 @@ static void find_slice(struct tdl_node *n)
     for (uint32_t i = 0; i < 4; i++)
         if (n->attr.slice.step[i] != 1)
             return;
-    put(out, in, in->size / tdl_packs(d.c) * (start / 4));
+    put(out, in, tdl_operand_packs_size(n->inputs[0], start));
 }
 
 static void find_concat(struct tdl_node *n, const uint32_t *made, uint32_t at)
@@ -58,7 +58,8 @@ static void find_concat(struct tdl_node *n, const uint32_t *made, uint32_t at)
         if (in_arena(part) && part->producer &&
             (whole->size <= LARGE || at - made[part->id] <= NEAR))
             put(part, whole, offset);
-        offset += n->inputs[i]->size;
+        /* A constant has no memory of its own here, so that its size is not told. */
+        offset += tdl_operand_packs_size(n->output, tdl_operand_dims(n->inputs[i]).c);
     }
 }
 

@@ -148,6 +148,11 @@ static inline uint32_t tdl_packs(uint32_t channels)
 {
     return (channels + 3) / 4;
 }
+/* Bytes of the first channels of a picture in packs, up to a whole pack. */
+static inline uint64_t tdl_operand_packs_size(const struct tdl_operand *picture, uint32_t channels)
+{
+    return picture->size / tdl_packs(tdl_operand_dims(picture).c) * tdl_packs(channels);
+}
 /* Channels of the last of them; zeros fill it up. */
 static inline uint32_t tdl_last_channels(uint32_t channels)
 {

@@ -110,14 +110,16 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     }
     struct tdl_move m = {.mode = TDL_PAD_EDGE, .step = {1, 1, 1, 1}};
     uint64_t offset = 0;
-    for (uint32_t i = 0; i < n->input_count; offset += n->inputs[i++]->size) {
+    for (uint32_t i = 0; i < n->input_count; i++) {
         m.region = tdl_operand_dims(n->inputs[i]);
+        const uint64_t size = tdl_operand_packs_size(n->output, m.region.c);
         if (!tdl_operand_lies_in(n->inputs[i], n->output, offset)) {
             struct tdl_move moved = m;
-            struct tdl_operand *to = target_of(plan, n, axis, offset, n->inputs[i]->size, &moved);
+            struct tdl_operand *to = target_of(plan, n, axis, offset, size, &moved);
             tdl_move_packed(plan, n, n->inputs[i], to, &moved);
         }
         m.offset[axis] += n->inputs[i]->desc.shape[n->attr.concat.axis];
+        offset += size;
     }
     return plan->status;
 }

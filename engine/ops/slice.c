@@ -69,8 +69,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         return lower_linear(plan, n);
     struct tdl_operand *out = tdl_operand_root(n->output), *in = tdl_operand_root(n->inputs[0]);
     const uint32_t axis = n->output->layout == TDL_LAYOUT_NCHW ? 1 : 3;
-    const uint64_t pack = in->size / tdl_packs(tdl_operand_dims(n->inputs[0]).c);
-    if (tdl_operand_lies_in(out, in, pack * (n->attr.slice.start[axis] / 4)))
+    const uint32_t first = n->attr.slice.start[axis];
+    if (first % 4 == 0 && tdl_operand_lies_in(out, in, tdl_operand_packs_size(n->inputs[0], first)))
         return TDL_OK;
     for (uint32_t i = 0; i < 4; i++) {
         m.start[tdl_pack_axis(n->output->layout, i)] = (int32_t)n->attr.slice.start[i];

@@ -187,6 +187,43 @@ static void run_parts(struct tdl_context *ctx, uint64_t seed)
     subject_close(&s);
 }
 
+/* A picture that is known when the graph is built. */
+static struct tdl_operand *known_picture(struct tdl_builder *b, struct rng *rng,
+                                         const struct tdl_tensor_params *image)
+{
+    float pixels[4 * 8 * 8];
+    CHECK(tdl_tensor_params_size(image) <= sizeof(pixels), "the picture is too large");
+    for (size_t i = 0; i < sizeof(pixels) / sizeof(*pixels); i++)
+        pixels[i] = rng_float(rng, -1, 1);
+    return subject_constant(b, 4, image->shape, pixels);
+}
+
+/* Constants among the parts of a picture, which lies where its parts are written. */
+static void run_known_parts(struct tdl_context *ctx, uint64_t seed)
+{
+    struct rng rng = {seed};
+    const enum tdl_layout layout = RNG_PICK(&rng, TDL_LAYOUT_NHWC, TDL_LAYOUT_NCHW);
+    const uint32_t axis = layout == TDL_LAYOUT_NCHW ? 1 : 3;
+    const struct tdl_tensor_params image = subject_image(layout, 1, 4, 8, 5);
+    const struct tdl_tensor_params known = subject_image(layout, 1, 4, 8, RNG_PICK(&rng, 4, 8));
+    struct tdl_operand *parts[4];
+    struct tdl_builder *b;
+    struct subject s;
+    OK(check_builder(ctx, &b));
+    tdl_builder_set_input_layout(b, layout);
+    struct tdl_operand *x = tdl_builder_input(b, "x", &image);
+    for (uint32_t i = 0; i < 4; i++)
+        parts[i] = rng_one_in(&rng, 2) ? known_picture(b, &rng, &known)
+                                       : conv(b, &rng, x, RNG_PICK(&rng, 4, 8), 3, 1, 1);
+    struct tdl_operand *joined = tdl_builder_concat(b, parts, 4, axis);
+    OK(tdl_builder_output(b, "y", conv(b, &rng, joined, 4, 3, 1, 1)));
+    check_begin("seed %llu, known parts", (unsigned long long)seed);
+    subject_open(&s, ctx, b, &rng);
+    s.unguarded = true;
+    subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
+    subject_close(&s);
+}
+
 static void permutation_of(uint32_t number, uint32_t out[4])
 {
     uint32_t left[4] = {0, 1, 2, 3};
@@ -242,6 +279,8 @@ int main(int argc, char **argv)
         run_gated(ctx, seed + (uint64_t)i);
     for (long i = 0; i < count; i++)
         run_parts(ctx, seed + (uint64_t)i);
+    for (long i = 0; i < count; i++)
+        run_known_parts(ctx, seed + (uint64_t)i);
     /* All of them where nothing is compiled for it. */
     for (uint32_t i = 0; i < 576; i++)
         if (!subject_has_kernels(ctx) || count >= 100 || (i + seed) % 48 == 0)
