@@ -99,5 +99,8 @@ void main()
                 sum += weight * unpack(x[row + tx.at[j]]);
         }
     }
-    result[plane * PIXELS + o] = pack(sum);
+    // Packs are filled up with 0: a weight below 0 makes -0 of it, where compilers drop the sum's 0.
+    uvec4 bits = floatBitsToUint(sum);
+    bits *= uvec4(notEqual(bits, uvec4(0x80000000u)));
+    result[plane * PIXELS + o] = pack(uintBitsToFloat(bits));
 }
