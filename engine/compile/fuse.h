@@ -5,7 +5,7 @@
 
 #include "ir/ir.h"
 
-/* The activation a node ends with, or NULL if it has no room for one. */
+/* In fuse_nodes.c. The activation a node ends with, or NULL if it has no room for one. */
 enum tdl_activation *tdl_fuse_activation_of(struct tdl_node *n);
 void tdl_fuse_append_label(struct tdl_node *to, const struct tdl_node *from);
 /* Let `n` make what `last`, its only reader, made. */

@@ -37,7 +37,7 @@ ROOMS = {
 USERS = ["models", "measure", "tools"]
 # Circles of calls of more than a few files, by folder: how many files, and why they stay.
 CIRCLES = {
-    "compile": (8, "the patterns of fusions lie in files by kind, and ask the walk's file what a"
+    "compile": (7, "the patterns of fusions lie in files by kind, and ask the walk's file what a"
                    " node is"),
     "core": (6, "a context owns the buffers, batches and reads that hold it"),
     "models/onnx": (6, "a value may be a constant of the file, which is turned when it is read"),
