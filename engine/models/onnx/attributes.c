@@ -147,6 +147,24 @@ bool onnx_int_list(struct onnx_import *im, const char *name, int64_t *list, uint
     return true;
 }
 
+bool onnx_steps(struct onnx_import *im, const char *name, uint32_t count, int64_t least,
+                uint32_t *out)
+{
+    int64_t list[ONNX_MOST_STEPS];
+    uint32_t got;
+
+    if (!onnx_int_list(im, name, list, count, &got))
+        return false;
+    if (got && got != count)
+        return tdl_kit_damaged(&im->kit, "%u numbers of %s, not %u", got, name, count);
+    for (uint32_t i = 0; i < got; i++) {
+        if (list[i] < least || list[i] > ONNX_MAX_STEP)
+            return tdl_kit_damaged(&im->kit, "%s of %lld", name, (long long)list[i]);
+        out[i] = (uint32_t)list[i];
+    }
+    return true;
+}
+
 bool onnx_float_list(struct onnx_import *im, const char *name, float *list, uint32_t capacity,
                      uint32_t *out_count)
 {

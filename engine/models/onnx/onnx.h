@@ -425,6 +425,11 @@ bool onnx_has(const struct onnx_import *im, const char *name);
 /* False, with the builder in error, if there are more than `capacity`. */
 bool onnx_int_list(struct onnx_import *im, const char *name, int64_t *list, uint32_t capacity,
                    uint32_t *out_count);
+/* Strides, windows, dilations or pads: `count` numbers from `least` to ONNX_MAX_STEP, or none,
+ * which leaves `out` as it was. */
+enum { ONNX_MAX_STEP = 16384, ONNX_MOST_STEPS = 6 };
+bool onnx_steps(struct onnx_import *im, const char *name, uint32_t count, int64_t least,
+                uint32_t *out);
 bool onnx_float_list(struct onnx_import *im, const char *name, float *list, uint32_t capacity,
                      uint32_t *out_count);
 bool onnx_string_list(struct onnx_import *im, const char *name, struct tdl_pb *list,

@@ -6,8 +6,6 @@
  */
 #include "onnx.h"
 
-#define MAX_STEP 16384
-
 typedef struct tdl_operand *O;
 
 struct deform {
@@ -15,32 +13,13 @@ struct deform {
     uint32_t in[4], out[2], taps, parts;                /* parts: of channels with own offsets */
 };
 
-static bool take_numbers(struct onnx_import *im, const char *name, uint32_t count, int64_t least,
-                         uint32_t *out)
-{
-    int64_t list[4];
-    uint32_t got;
-
-    if (!onnx_int_list(im, name, list, count, &got))
-        return false;
-    if (got && got != count)
-        return tdl_kit_damaged(&im->kit, "%u numbers of %s, not %u", got, name, count);
-    for (uint32_t i = 0; i < got; i++) {
-        if (list[i] < least || list[i] > MAX_STEP)
-            return tdl_kit_damaged(&im->kit, "%s of %lld", name, (long long)list[i]);
-        out[i] = (uint32_t)list[i];
-    }
-    return true;
-}
-
 static bool take_window(struct onnx_import *im, O x, O filter, struct deform *d)
 {
     *d = (struct deform){.stride = {1, 1}, .dilation = {1, 1}};
     if (tdl_kit_rank(x) != 4 || tdl_kit_rank(filter) != 4)
         return tdl_kit_lacks(&im->kit, "%u dimensions; libtdl has pictures", tdl_kit_rank(x));
-    if (!take_numbers(im, "strides", 2, 1, d->stride) ||
-        !take_numbers(im, "dilations", 2, 1, d->dilation) ||
-        !take_numbers(im, "pads", 4, 0, d->pad))
+    if (!onnx_steps(im, "strides", 2, 1, d->stride) ||
+        !onnx_steps(im, "dilations", 2, 1, d->dilation) || !onnx_steps(im, "pads", 4, 0, d->pad))
         return false;
     for (uint32_t i = 0; i < 4; i++)
         d->in[i] = tdl_kit_shape(x)[i];

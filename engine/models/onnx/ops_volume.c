@@ -10,32 +10,12 @@
 
 #include <string.h>
 
-#define MAX_STEP 16384
-
 typedef struct tdl_operand *O;
 
 /* Depth, height, width. */
 struct box {
     uint32_t kernel[3], stride[3], dilation[3], before[3], after[3];
 };
-
-static bool take_list(struct onnx_import *im, const char *name, uint32_t count, int64_t least,
-                      uint32_t *out)
-{
-    int64_t list[6];
-    uint32_t got;
-
-    if (!onnx_int_list(im, name, list, count, &got))
-        return false;
-    if (got && got != count)
-        return tdl_kit_damaged(&im->kit, "%u numbers of %s, not %u", got, name, count);
-    for (uint32_t i = 0; i < got; i++) {
-        if (list[i] < least || list[i] > MAX_STEP)
-            return tdl_kit_damaged(&im->kit, "%s of %lld", name, (long long)list[i]);
-        out[i] = (uint32_t)list[i];
-    }
-    return true;
-}
 
 /* `kernel`: a filter's, or NULL. `in` is the size of space. */
 static bool take_box(struct onnx_import *im, const uint32_t *in, const uint32_t *kernel,
@@ -44,9 +24,9 @@ static bool take_box(struct onnx_import *im, const uint32_t *in, const uint32_t 
     uint32_t pads[6] = {0}, pad[2];
 
     *w = (struct box){.kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
-    if (!take_list(im, "kernel_shape", 3, 1, w->kernel) ||
-        !take_list(im, "strides", 3, 1, w->stride) ||
-        !take_list(im, "dilations", 3, 1, w->dilation) || !take_list(im, "pads", 6, 0, pads))
+    if (!onnx_steps(im, "kernel_shape", 3, 1, w->kernel) ||
+        !onnx_steps(im, "strides", 3, 1, w->stride) ||
+        !onnx_steps(im, "dilations", 3, 1, w->dilation) || !onnx_steps(im, "pads", 6, 0, pads))
         return false;
     for (uint32_t i = 0; i < 3; i++) {
         if (kernel)
@@ -163,7 +143,7 @@ bool onnx_add_volume_conv(struct onnx_import *im, O x, onnx_then *then)
     x = tdl_builder_transpose(b, x, (const uint32_t[]){0, 2, 1, 3, 4});
     x = tdl_builder_pad(b, x, &pad);
     const uint64_t room = tdl_kit_shape(x)[1], reach = (uint64_t)(w.kernel[0] - 1) * w.dilation[0];
-    if (!x || room <= reach || w.kernel[0] > MAX_STEP)
+    if (!x || room <= reach || w.kernel[0] > ONNX_MAX_STEP)
         return tdl_kit_damaged(&im->kit, "a window of %u in a depth of %llu", w.kernel[0],
                                (unsigned long long)room);
     const uint32_t depth = (uint32_t)(room - reach - 1) / w.stride[0] + 1, n = tdl_kit_shape(x)[0];
@@ -198,7 +178,7 @@ static bool take_crop(struct onnx_import *im, const uint32_t *in, struct box *w,
     const enum tdl_kit_same same = onnx_auto_pad(im);
     uint32_t out[3] = {0};
 
-    if (!take_list(im, "output_padding", 3, 0, more) || !take_list(im, "output_shape", 3, 1, out))
+    if (!onnx_steps(im, "output_padding", 3, 0, more) || !onnx_steps(im, "output_shape", 3, 1, out))
         return false;
     for (uint32_t i = 0; i < 3 && (out[0] || same != TDL_KIT_AS_GIVEN); i++) {
         const int64_t wanted = out[0] ? out[i] : (int64_t)in[i] * w->stride[i];
