@@ -54,6 +54,14 @@ GST_START_TEST(test_element)
     }
     stats = run_element("auto");
     reason = gst_structure_get_string(stats, "device-reason");
+    /* With sanitizers, or on a busy machine, a run may take longer than the start waits. */
+    if (!strcmp(reason, "slow")) {
+        fail_unless(strcmp(gst_structure_get_string(stats, "device"), found.name) != 0,
+                    "a slow GPU was taken");
+        gst_structure_free(stats);
+        g_print("not run: what a second start knows, as the GPU was too slow to be measured\n");
+        return;
+    }
     fail_unless(!strcmp(reason, "measured") || !strcmp(reason, "timing"), "\"%s\"", reason);
     fail_unless(!strcmp(reason, "timing") || (number(stats, "auto-gpu-ns") > 0 &&
                                              number(stats, "auto-cpu-ns") > 0));
