@@ -6,16 +6,14 @@ Models are written here, and run on the device of TDL_DEVICE, fused and not. Ref
 follow ONNX's Operators.md.
 """
 import itertools
-import os
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 from chains import Message, Node, field, tensor_file, value_info
+from onnx_models import compare, graph, run, tensor
 
 RANDOM = np.random.RandomState(7)
-KINDS = {"float32": 1, "uint8": 2, "int32": 6, "int64": 7}
 CASES = []
 
 
@@ -25,16 +23,6 @@ def numbers(*shape):
 
 def ints(*values):
     return np.array(values, np.int64)
-
-
-def graph(nodes, weights=None, inputs=None, outputs=()):
-    text = b"".join(field(1, n.file()) for n in nodes) + field(2, "g")
-    for name, value in (weights or {}).items():
-        kind = KINDS[str(value.dtype)]
-        text += field(5, tensor_file(name, kind, value.shape, value.flatten().tolist()))
-    for name, value in (inputs or {}).items():
-        text += field(11, value_info(name, value.shape, KINDS[str(value.dtype)]))
-    return text + b"".join(field(12, value_info(o)) for o in outputs)
 
 
 def case(name, nodes, wants, weights=None, inputs=None, opset=20):
@@ -211,8 +199,38 @@ def many_dimensions():
             "dimension 7 is 3 and 2", {"shape": ints(*shape), "w": numbers(2)}, {"x": x})
 
 
+def scattered_rows():
+    """At places that are known: neighbours, all, some in no order, one twice."""
+    x = numbers(5, 3, 2)
+    for places in ([[1], [2]], [[0], [1]], [[3], [4]], [[0], [1], [2], [3], [4]], [[4], [-5], [2]],
+                   [[1], [3], [1]], [[1, 0], [1, 1]], [[1, 2], [0, 0]], [[4, 2, 1], [0, 0, 0]]):
+        updates = numbers(*((len(places),) + x.shape[len(places[0]):]))
+        want = x.copy()
+        for place, update in zip(places, updates):
+            want[tuple(place)] = update
+        case("ScatterND at %s" % places, [Node("ScatterND", ["x", "at", "u"], ["y"], {})],
+             {"y": want}, {"at": np.array(places, np.int64), "u": updates}, {"x": x})
+    # Many times the file: an index stands for a row, and memory is made for rows alone.
+    x, rows = numbers(1, 1100), numbers(2, 1100)
+    case("ScatterND of long rows",
+         [Node("Expand", ["x", "large"], ["e"], {}), Node("ScatterND", ["e", "at", "u"], ["s"], {}),
+          Node("ReduceMean", ["s", "axis"], ["y"], {})],
+         {"y": (x * 1998 + rows.sum(0)) / 2000},
+         {"large": ints(2000, 1100), "at": ints(5, 3).reshape(2, 1), "u": rows, "axis": ints(0)},
+         {"x": x})
+
+
+scattered_rows()
+
+
 def nothing():
     x = numbers(2, 3, 4)
+    case("ScatterND in nothing",
+         [Node("Slice", ["x", "from", "to", "axis"], ["none"], {}),
+          Node("ScatterND", ["none", "at", "none"], ["same"], {}),
+          Node("Concat", ["x", "same"], ["y"], {"axis": 1})],
+         {"y": x}, {"from": ints(3), "to": ints(9), "axis": ints(1), "at": ints(0, 1).reshape(2, 1)},
+         {"x": x})
     case("ScatterND of nothing",
          [Node("Slice", ["x", "from", "to", "axis"], ["none"], {}),
           Node("Transpose", ["none"], ["turned"], {"perm": (0, 2, 1)}),
@@ -359,8 +377,7 @@ pools()
 def body(nodes, inputs, outputs, weights=None):
     text = b"".join(field(1, n.file()) for n in nodes) + field(2, "body")
     for name, value in (weights or {}).items():
-        text += field(5, tensor_file(name, KINDS[str(value.dtype)], value.shape,
-                                     value.flatten().tolist()))
+        text += field(5, tensor(name, value))
     text += b"".join(field(11, value_info(i)) for i in inputs)
     return Message(6, text + b"".join(field(12, value_info(o)) for o in outputs))
 
@@ -512,32 +529,6 @@ random()
 
 
 # --------------------------------------------------------------------------- running
-
-def run(tdl_run, folder, nodes, names, weights, inputs, opset, arguments):
-    path = os.path.join(folder, "it.onnx")
-    with open(path, "wb") as f:
-        f.write(field(1, 8) + field(7, graph(nodes, weights, inputs, names)) +
-                field(8, field(2, opset)))
-    command = [tdl_run, "-p", "fp32", path] + arguments
-    for name, value in inputs.items():
-        at = os.path.join(folder, "in-%s.npy" % name)
-        np.save(at, value)
-        command += ["-i", "%s=%s" % (name, at)]
-    for name in names:
-        command += ["-o", "%s=%s" % (name, os.path.join(folder, "out-%s.npy" % name))]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def compare(folder, wants):
-    for key, want in wants.items():
-        got, want = np.load(os.path.join(folder, "out-%s.npy" % key)), np.asarray(want)
-        if got.shape != want.shape:
-            return "%s has the shape %s instead of %s" % (key, got.shape, want.shape)
-        limit = 1e-4 * max(1, np.abs(want).max()) if want.dtype.kind == "f" else 0
-        if not np.all(np.abs(got.astype(np.float64) - want) <= limit):
-            return "%s is off by %g" % (key, np.abs(got.astype(np.float64) - want).max())
-    return None
-
 
 def check(tdl_run, folder, one, arguments):
     name, nodes, wants, weights, inputs, opset = one

@@ -2,8 +2,8 @@
 /*
  * ONNX's operators that take elements by their indices, or put some there.
  *
- * To scatter at places that are known is to gather: each element comes from the updates,
- * behind the data, or from where it was.
+ * To scatter at places that are known is to gather: each row comes from the updates, behind the
+ * data, or from where it was; or it is to join parts, where the places are neighbours.
  */
 #include "onnx.h"
 
@@ -104,55 +104,91 @@ static bool add_gather_nd(struct onnx_import *im)
 
 /* -------------------------------------------------------------------- scatter */
 
-/* The updates' places are known, so to scatter is to gather: each element of the result is
- * from the data, or the last update of its place. */
-static struct tdl_operand *replace(struct onnx_import *im, struct tdl_operand *x, uint32_t count,
-                                   struct tdl_operand *updates, uint32_t more, const int32_t *to)
-{
-    int32_t *from = tdl_kit_make(&im->kit, count * sizeof(*from));
-    struct tdl_operand *flat[] = {x, updates}, *indices;
+/* Rows of the data, and rows of updates with the place of each of them in the data. */
+struct scattered {
+    struct tdl_operand *x, *updates; /* [rows, elements of each] */
+    uint32_t rows, more;
+    int32_t *to;
+};
 
-    for (uint32_t i = 0; from && i < count; i++)
+static bool are_neighbours(const struct scattered *s)
+{
+    for (uint32_t i = 1; i < s->more; i++)
+        if (s->to[i] != s->to[0] + (int32_t)i)
+            return false;
+    return true;
+}
+
+/* Updates of neighbours lie between the data before them and the data behind. */
+static struct tdl_operand *replace_neighbours(struct onnx_import *im, const struct scattered *s)
+{
+    const uint32_t first = (uint32_t)s->to[0], behind = first + s->more;
+    const uint32_t elements = tdl_kit_shape(s->x)[1];
+    const struct tdl_slice_params before = {.size = {first, elements}};
+    const struct tdl_slice_params after = {.start = {behind}, .size = {s->rows - behind, elements}};
+    struct tdl_operand *parts[3];
+    uint32_t count = 0;
+
+    if (first > 0)
+        parts[count++] = tdl_builder_slice(im->builder, s->x, &before);
+    parts[count++] = s->updates;
+    if (behind < s->rows)
+        parts[count++] = tdl_builder_slice(im->builder, s->x, &after);
+    return count > 1 ? tdl_builder_concat(im->builder, parts, count, 0) : s->updates;
+}
+
+/* The updates' places are known, so to scatter is to gather: each row of the result is from the
+ * data, or the last update of its place. */
+static struct tdl_operand *replace_rows(struct onnx_import *im, const struct scattered *s)
+{
+    const struct tdl_tensor_params desc = {.dtype = TDL_INT32, .rank = 1, .shape = {s->rows}};
+    int32_t *from = tdl_kit_make(&im->kit, s->rows * sizeof(*from));
+    struct tdl_operand *parts[] = {s->x, s->updates}, *indices;
+
+    if (!from)
+        return NULL;
+    for (uint32_t i = 0; i < s->rows; i++)
         from[i] = (int32_t)i;
-    for (uint32_t i = 0; from && i < more; i++)
-        from[to[i]] = (int32_t)(count + i);
-    indices = from ? onnx_constant(im, TDL_INT32, 1, &count, from) : NULL;
-    return indices ? tdl_builder_gather(im->builder, tdl_builder_concat(im->builder, flat, 2, 0),
+    for (uint32_t i = 0; i < s->more; i++)
+        from[s->to[i]] = (int32_t)(s->rows + i);
+    indices = tdl_builder_constant(im->builder, &desc, from, s->rows * sizeof(*from));
+    return indices ? tdl_builder_gather(im->builder, tdl_builder_concat(im->builder, parts, 2, 0),
                                         indices, 0)
                    : NULL;
 }
 
-/* Data, updates, and the place of each of these in the data. */
 static bool give_scattered(struct onnx_import *im, struct tdl_operand *x,
-                           struct tdl_operand *updates, int32_t *to)
+                           struct tdl_operand *updates, uint32_t slice, int32_t *to)
 {
-    uint32_t rank = tdl_kit_rank(x), shape[TDL_MAX_RANK];
-    const uint32_t count = (uint32_t)elements(tdl_kit_shape(x), 0, rank);
-    const uint32_t more = (uint32_t)elements(tdl_kit_shape(updates), 0, tdl_kit_rank(updates));
+    const uint32_t rank = tdl_kit_rank(x);
+    uint32_t shape[TDL_MAX_RANK];
+    struct scattered s = {.to = to};
 
     memcpy(shape, tdl_kit_shape(x), rank * sizeof(*shape));
-    x = onnx_reshape(im, x, 1, &count);
-    updates = onnx_reshape(im, updates, 1, &more);
-    if (!x || !updates)
+    s.rows = (uint32_t)(elements(shape, 0, rank) / slice);
+    s.more = (uint32_t)(elements(tdl_kit_shape(updates), 0, tdl_kit_rank(updates)) / slice);
+    s.x = onnx_reshape(im, x, 2, (const uint32_t[]){s.rows, slice});
+    s.updates = onnx_reshape(im, updates, 2, (const uint32_t[]){s.more, slice});
+    if (!s.x || !s.updates)
         return false;
-    x = replace(im, x, count, updates, more, to);
+    x = are_neighbours(&s) ? replace_neighbours(im, &s) : replace_rows(im, &s);
     return x && onnx_give(im, onnx_reshape(im, x, rank, shape));
 }
 
 /* ScatterND: the last dimension of the indices is a tuple, updates are what lies behind
- * the dimensions that it names. */
+ * the dimensions that it names, `out_slice` elements each. */
 static bool scatter_tuples(struct onnx_import *im, const struct tdl_tensor_params *t,
                            const int64_t *indices, const uint32_t *s, uint32_t rank, uint64_t given,
-                           int32_t *to)
+                           int32_t *to, uint32_t *out_slice)
 {
     const uint32_t tuple = t->rank ? t->shape[t->rank - 1] : 0;
     const uint32_t tuples = t->rank ? (uint32_t)elements(t->shape, 0, t->rank - 1) : 0;
 
     if (tuple < 1 || tuple > rank)
         return tdl_kit_damaged(&im->kit, "tuples of %u for %u dimensions", tuple, rank);
-    const uint32_t slice = (uint32_t)elements(s, tuple, rank);
-    if ((uint64_t)tuples * slice != given)
-        return tdl_kit_damaged(&im->kit, "%u updates of %u elements from %llu", tuples, slice,
+    *out_slice = (uint32_t)elements(s, tuple, rank);
+    if ((uint64_t)tuples * *out_slice != given)
+        return tdl_kit_damaged(&im->kit, "%u updates of %u elements from %llu", tuples, *out_slice,
                                (unsigned long long)given);
     for (uint32_t i = 0; i < tuples; i++) {
         uint64_t place = 0;
@@ -165,8 +201,7 @@ static bool scatter_tuples(struct onnx_import *im, const struct tdl_tensor_param
                                        (long long)index, (long long)size);
             place = place * s[d] + (uint64_t)(index < 0 ? index + size : index);
         }
-        for (uint32_t k = 0; k < slice; k++)
-            to[i * slice + k] = (int32_t)(place * slice + k);
+        to[i] = (int32_t)place;
     }
     return true;
 }
@@ -207,23 +242,21 @@ static bool replace_known(struct onnx_import *im, struct tdl_operand *x,
                           uint32_t axis)
 {
     const uint32_t *s = tdl_kit_shape(x), rank = tdl_kit_rank(x);
-    const uint32_t count = (uint32_t)elements(s, 0, rank);
     const uint32_t numbers = (uint32_t)elements(t->shape, 0, t->rank);
     const uint64_t given = elements(tdl_kit_shape(updates), 0, tdl_kit_rank(updates));
     int64_t *indices = calloc(numbers, sizeof(*indices));
-    int32_t *to = tdl_kit_spend(&im->kit, (uint64_t)count * sizeof(*to)) && given <= INT32_MAX
-                      ? tdl_kit_make(&im->kit, given * sizeof(*to))
-                      : NULL;
-    uint32_t got;
+    int32_t *to = calloc(numbers, sizeof(*to));
+    uint32_t got, slice = 1;
     bool ok = false;
 
-    if (to && !indices)
+    if (!to || !indices)
         tdl_kit_fail_memory(&im->kit);
-    else if (to && onnx_ints(im, 1, indices, numbers, &got))
-        ok = nd ? scatter_tuples(im, t, indices, s, rank, given, to)
+    else if (onnx_ints(im, 1, indices, numbers, &got))
+        ok = nd ? scatter_tuples(im, t, indices, s, rank, given, to, &slice)
                 : scatter_elements(im, t, indices, s, rank, axis, given, to);
-    ok = ok && give_scattered(im, x, updates, to);
+    ok = ok && give_scattered(im, x, updates, slice, to);
     free(indices);
+    free(to);
     return ok;
 }
 
@@ -242,13 +275,24 @@ static bool take_reduction(struct onnx_import *im, struct tdl_scatter_params *ou
     return !onnx_has(im, "reduction") || tdl_kit_lacks(&im->kit, "a reduction by an unknown name");
 }
 
+/* Input 0, which may have no elements. */
+static bool give_unchanged(struct onnx_import *im)
+{
+    struct tdl_tensor_params desc;
+
+    if (!onnx_desc(im, 0, &desc))
+        return false;
+    return onnx_is_empty(im, 0) ? onnx_give_empty(im, 0, &desc)
+                                : onnx_give(im, onnx_operand(im, 0));
+}
+
 /* The updates take the place of what is there, or join it. */
 static bool add_scatter(struct onnx_import *im)
 {
     const bool nd = !strcmp(im->node.row->name, "ScatterND");
 
-    if (onnx_is_empty(im, 2) || onnx_is_empty(im, 1)) /* nothing changes */
-        return onnx_operand(im, 0) && onnx_give(im, onnx_operand(im, 0));
+    if (onnx_is_empty(im, 0) || onnx_is_empty(im, 2) || onnx_is_empty(im, 1))
+        return give_unchanged(im);
     struct tdl_operand *x = onnx_operand(im, 0), *updates = x ? onnx_operand(im, 2) : NULL;
     struct tdl_operand *indices = updates ? onnx_operand(im, 1) : NULL;
     struct tdl_scatter_params how = {0};
