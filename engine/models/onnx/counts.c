@@ -169,6 +169,23 @@ static bool try_node(struct onnx_import *im, uint32_t which, struct onnx_trial *
     return ok;
 }
 
+/* The value depends on counts between these numbers; or it is the number that both are. */
+static void set_range(struct onnx_import *im, struct onnx_value *v, struct tdl_operand *most,
+                      struct tdl_operand *least)
+{
+    const void *a = tdl_builder_evaluate(im->builder, most);
+    const void *b = tdl_builder_evaluate(im->builder, least);
+
+    if (!a || !b)
+        return;
+    if (!memcmp(a, b, tdl_tensor_params_size(tdl_kit_desc(most)))) {
+        v->operand = most;
+        return;
+    }
+    v->range[0] = most;
+    v->range[1] = least;
+}
+
 static bool have_one_shape(const struct tdl_operand *a, const struct tdl_operand *b)
 {
     const struct tdl_tensor_params *p = tdl_kit_desc(a), *q = tdl_kit_desc(b);
@@ -191,10 +208,8 @@ bool onnx_add_counted(struct onnx_import *im)
             continue;
         struct onnx_value *v = onnx_find(im, &im->node.outputs[i]);
 
-        if (v && v->operand && have_one_shape(v->operand, most.outputs[i])) {
-            v->range[0] = most.outputs[i];
-            v->range[1] = least.outputs[i];
-        }
+        if (v && v->operand && have_one_shape(v->operand, most.outputs[i]))
+            set_range(im, v, most.outputs[i], least.outputs[i]);
     }
     return true;
 }
@@ -243,11 +258,13 @@ bool onnx_give_shape(struct onnx_import *im, uint32_t from, uint32_t to, bool pr
         shape = tdl_builder_reduce(im->builder, shape, TDL_REDUCE_PRODUCT, &all);
     if (!onnx_give(im, tdl_builder_cast(im->builder, shape, TDL_INT64)) || !onnx_wanted(im, 0))
         return shape != NULL;
-    for (uint32_t i = 0; i < 2; i++) {
-        struct tdl_operand *known = known_shape(im, &desc, counts, from, to, product, i);
+    struct tdl_operand *most = known_shape(im, &desc, counts, from, to, product, false);
+    struct tdl_operand *least =
+        most ? known_shape(im, &desc, counts, from, to, product, true) : NULL;
 
-        onnx_find(im, &im->node.outputs[0])->range[i] = known;
-    }
+    if (!least)
+        return false;
+    set_range(im, onnx_find(im, &im->node.outputs[0]), most, least);
     return true;
 }
 
