@@ -361,7 +361,7 @@ bool onnx_give_shape(struct onnx_import *im, uint32_t from, uint32_t to, bool pr
 struct tdl_operand *onnx_mask_output(struct onnx_import *im, const struct onnx_value *v);
 bool onnx_add_shape_output(struct onnx_import *im, const struct tdl_pb *name);
 
-/* ------------------------------------------------------------- count_rules.c */
+/* ------------------------------------------------------ count_rules.c, count_*.c */
 
 /* Before and behind the node's row: inputs are masked, and counts become those of outputs. */
 bool onnx_prepare_counts(struct onnx_import *im);

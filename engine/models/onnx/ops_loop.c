@@ -119,8 +119,9 @@ static bool take_results(struct onnx_import *im, struct loop *l, int64_t *condit
     for (uint32_t i = 0; i < l->scanned; i++) {
         if (!(v = result(im, &l->outputs[1 + l->carried + i])))
             return false;
-        if (!v->operand || v->wide || tdl_kit_rank(v->operand) == TDL_MAX_RANK)
-            return tdl_kit_lacks(&im->kit, "rows without elements, or of too many dimensions");
+        if (!v->operand || v->wide || v->counts || tdl_kit_rank(v->operand) == TDL_MAX_RANK)
+            return tdl_kit_lacks(&im->kit, "rows of a size that is not known or 0, or of too many "
+                                           "dimensions");
         l->rows[l->iterations * l->scanned + i] = v->operand;
     }
     return true;
