@@ -13,6 +13,13 @@ void chroma_weights(vec4 w[2], out vec2 pairs[2])
         pairs[0] = 0.5 * (pairs[0] + pairs[1]);
 }
 
+// A value that was made of the colour `from`: a code, or as far outside of the codes as `from`
+// is. So it stays `from` where nothing was to change, and blocks need not agree on that.
+vec4 limited(vec4 value, vec4 from)
+{
+    return clamp(value, min(from, 0.0), max(from, TARGET_MAX));
+}
+
 // a · (1 - w) + b · w, each plane at its own sampling.
 Block blend(Block a, Block b, vec4 w[2])
 {

@@ -72,7 +72,7 @@ bool difference_block(uint x, uint y, uvec2 frame, out Block block)
 
 vec4 with_difference(vec4 color, vec4 difference, vec4 mask)
 {
-    return mix(color, clamp(color + difference, 0.0, TARGET_MAX), greaterThan(mask, vec4(0.0)));
+    return mix(color, limited(color + difference, color), greaterThan(mask, vec4(0.0)));
 }
 
 void add_differences(uint x, uint y, uvec2 frame, vec4 mask[2], inout Block block)

@@ -35,7 +35,7 @@ vec4 small_at(uint x, uint y, uvec2 size, uint part)
 
 vec4 without_spill(vec4 color, vec4 back, vec4 front, vec4 mask)
 {
-    return clamp(front + mask * (color - mix(back, front, mask)), 0.0, TARGET_MAX);
+    return limited(front + mask * (color - mix(back, front, mask)), color);
 }
 
 void remove_spill(uint x, uint y, vec4 mask[2], inout Block block)

@@ -139,13 +139,19 @@ static void change_weights(struct tdl_tile *t, float m, float n)
 
 /* ------------------------------------------------------------------- spill */
 
+/* See shaders/common/frame_blend.glsl. */
+static inline float limited(float value, float from, float max)
+{
+    return tdl_clamp(value, from < 0 ? from : 0, from > max ? from : max);
+}
+
 /* See shaders/common/frame_spill.glsl. */
 static void take_spill(int n, float max, const float *restrict back, const float *restrict front,
                        const float *restrict mask, float *restrict row)
 {
     for (int i = 0; i < n; i++) {
         const float likely = back[i] + (front[i] - back[i]) * mask[i];
-        row[i] = tdl_clamp(front[i] + mask[i] * (row[i] - likely), 0, max);
+        row[i] = limited(front[i] + mask[i] * (row[i] - likely), row[i], max);
     }
 }
 
@@ -200,7 +206,7 @@ static void add_difference(int n, float max, const float *restrict difference,
                            const float *restrict mask, float *restrict row)
 {
     for (int i = 0; i < n; i++)
-        row[i] = mask[i] > 0 ? tdl_clamp(row[i] + difference[i], 0, max) : row[i];
+        row[i] = mask[i] > 0 ? limited(row[i] + difference[i], row[i], max) : row[i];
 }
 
 /* At every pixel of rows y and y + 1; false: they are all 0, as in most of the foreground. */

@@ -337,14 +337,15 @@ static void test_composing(enum tdl_mode mode)
     for (int frame = 0; frame < 3; frame++) {
         snprintf(text, sizeof(text),
                  "mode %d, frame %d, %s to %s, %u×%u px, mask %u×%u, feather %g, threshold %g, "
-                 "smoothing %g, blur %g, area %g, grow %g%s%s%s%s (seed %u)",
+                 "smoothing %g, blur %g, area %g, grow %g, light %g%s%s%s%s%s%s%s (seed %u)",
                  (int)mode, frame, tdl_format_name(s.source[0].frame.format),
                  tdl_format_name(f->format), f->width, f->height, s.mask_width, s.mask_height,
                  (double)p->feather, (double)p->threshold, (double)p->smoothing,
-                 (double)p->blur_radius, (double)p->min_area, (double)p->grow,
-                 p->refine ? ", refined" : "", p->invert ? ", inverted" : "",
-                 p->close_holes ? ", holes closed" : "", p->reuse_mask ? ", used again" : "",
-                 random_seed());
+                 (double)p->blur_radius, (double)p->min_area, (double)p->grow, p->light_wrap,
+                 s.has_background ? ", a picture behind" : "", p->despill ? ", despilled" : "",
+                 s.more[0].keep_foreground ? ", with colours" : "", p->refine ? ", refined" : "",
+                 p->invert ? ", inverted" : "", p->close_holes ? ", holes closed" : "",
+                 p->reuse_mask ? ", used again" : "", random_seed());
         if (frame && now_and_then(2))
             draw(s.source, 0.02 * frame);
         draw_mask(&s, 0.05 * frame);

@@ -235,8 +235,7 @@ static void add_colors(const struct scene *s, const struct map *full, struct sam
                 for (int k = 0; k < 3; k++)
                     rgb[k] = mean_over(&plain, c, x, y, &difference[k]);
                 from_rgb(target, rgb, codes);
-                const double is =
-                    clamp_double(was + codes[c] - zero[c], 0, format_full(target->format));
+                const double is = limited(was + codes[c] - zero[c], was, target);
                 const double got = get_code(&s->target, c, x, y);
                 /* Rounding decides whether what is nearly 0 is above it. */
                 const bool either = m > 0 && m < 1e-3 && fabs(got - was) < fabs(got - is);
@@ -310,6 +309,23 @@ static void test_formats(void)
             expect(&s, true, s.params.refine ? 2 : 1, "foreground");
             scene_free(&s);
         }
+}
+
+/* A source whose colours the target has no codes for: they are cut off behind the blending,
+ * not where there are differences, nor where the outline's spill is taken out. */
+static void test_beyond_codes(void)
+{
+    enum { DIFFERENT, EQUAL, DESPILLED };
+    for (int k = DIFFERENT; k <= DESPILLED; k++) {
+        struct scene s = scene_new(TDL_FORMAT_I420, TDL_FORMAT_RGB, 45, 31, 9, 7);
+        s.colors = colors_new(9, 7, NHWC, NHWC, k == EQUAL ? 0 : 0.4, false);
+        s.params.more = k == DESPILLED ? NULL : &s.colors.more;
+        s.params.despill = k == DESPILLED;
+        s.params.light_wrap = k == DESPILLED ? 0.7 : 0;
+        compose_scene(&s);
+        expect(&s, k != DESPILLED, k == DESPILLED ? 2 : 1, "beyond the target's codes");
+        scene_free(&s);
+    }
 }
 
 /* The part of the tensors that covers the frame, where they reach beyond it, and do not
@@ -501,6 +517,7 @@ int main(int argc, char **argv)
     OK(tdl_batch_create(ctx, &batch));
     random_seed();
     test_formats();
+    test_beyond_codes();
     test_parts();
     test_reuse();
     test_other_target();

@@ -403,6 +403,11 @@ static struct samples local_means(const struct samples *s, const struct map *mas
                                   const struct tdl_compose_params *params, double sigma,
                                   bool foreground);
 
+double limited(double value, double from, const struct tdl_frame *target)
+{
+    return clamp_double(value, fmin(from, 0), fmax(from, format_full(target->format)));
+}
+
 /* Forte: F = F' + m (C - m F' - (1 - m) B'), where F' and B' are the means of what is
  * clearly foreground and background. No refinement. */
 static void despill(struct samples *s, const struct map *mask, const struct map *full,
@@ -417,8 +422,7 @@ static void despill(struct samples *s, const struct map *mask, const struct map 
                 const double m = weight_at(full, s, c, x, y);
                 const double f = *sample(&front, c, x, y), b = *sample(&back, c, x, y);
                 double *color = sample(s, c, x, y);
-                *color = clamp_double(f + m * (*color - m * f - (1 - m) * b), 0,
-                                      format_full(target->format));
+                *color = limited(f + m * (*color - m * f - (1 - m) * b), *color, target);
             }
     samples_free(&front);
     samples_free(&back);

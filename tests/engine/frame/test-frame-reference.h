@@ -20,6 +20,10 @@ static inline double *sample(const struct samples *s, int component, int x, int 
 /* The source in the target's codes and sampling. */
 struct samples convert(const struct picture *source, const struct tdl_frame *target);
 
+/* The value within the target's codes, or as far outside as the colour it was made of: what
+ * neither needs to change is not changed. */
+double limited(double value, double from, const struct tdl_frame *target);
+
 /* A value per pixel of a small picture. */
 struct map {
     int width, height;
