@@ -23,7 +23,7 @@ enum tdl_result tdl_builder_create(struct tdl_context *context, struct tdl_build
 void tdl_builder_destroy(struct tdl_builder **builder)
 {
     struct tdl_builder *b = tdl_take(builder);
-    if (!b)
+    if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
         return;
     struct tdl_context *ctx = b->ctx;
     tdl_builder_close(b);

@@ -98,6 +98,8 @@ struct tdl_batch {
 /* A device's part of a compiled graph; each has a struct of this name of its own. */
 struct tdl_program;
 
+struct tdl_plans;
+
 struct tdl_graph {
     struct tdl_context *ctx;
     struct tdl_plan plan; /* without steps, where the device wants none */
@@ -107,6 +109,7 @@ struct tdl_graph {
     struct tdl_graph_step *steps; /* by a device that wants no steps made in program_create */
     uint32_t step_count;
     struct tdl_program *program;
+    struct tdl_plans *plans; /* others' sizes (plans.h); NULL: this is the only one */
 };
 
 struct tdl_composer; /* composer.h */

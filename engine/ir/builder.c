@@ -19,6 +19,7 @@ enum tdl_result tdl_builder_open(const struct tdl_builder_host *host, struct tdl
         tdl_ir_destroy(&ir);
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a builder");
     }
+    atomic_init(&b->refs, 1);
     b->ir = ir;
     ir->layout = TDL_LAYOUT_NCHW;
     ir->budget.made_limit = TDL_EVALUATED_BYTES;
@@ -33,6 +34,8 @@ void tdl_builder_close(struct tdl_builder *b)
 {
     tdl_ir_destroy(&b->ir);
     tdl_map_finish(&b->constants);
+    tdl_dynamic_finish(&b->dynamic);
+    tdl_remake_release(b->remake);
     for (struct tdl_owned *o = b->owned, *next; o; o = next) {
         next = o->next;
         o->release(o->memory);

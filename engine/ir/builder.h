@@ -2,8 +2,10 @@
 #ifndef TDL_BUILDER_H
 #define TDL_BUILDER_H
 
+#include "dynamic.h"
 #include "map.h"
-#include "ir.h"
+
+#include <stdatomic.h>
 
 /* The functions that a builder wants of its context, which is further up
  * (core/builder.c). */
@@ -12,16 +14,30 @@ struct tdl_builder_host {
     void (*log_failure)(const struct tdl_context *ctx, enum tdl_result result);
 };
 
+/* How what a builder holds is made for other sizes; the builder's, and its graphs'. */
+struct tdl_remake {
+    atomic_int refs;
+    tdl_remake_fn function;
+    void *data;
+    void (*release)(void *); /* may be NULL */
+};
+struct tdl_remake *tdl_remake_ref(struct tdl_remake *remake);
+void tdl_remake_release(struct tdl_remake *remake);
+
 struct tdl_builder {
+    atomic_int refs;         /* the caller's, and those of graphs that read its constants later */
     struct tdl_context *ctx; /* may be NULL */
     const struct tdl_builder_host *host;
     struct tdl_ir *ir;
     enum tdl_result status;
     char error[1024];
     char label[96];
-    bool sizes_fixed;         /* tdl_builder_fix_sizes() */
-    bool stacked;             /* tdl_builder_stack(), of two or more */
-    struct tdl_map constants; /* operands by data and description */
+    bool sizes_fixed; /* tdl_builder_fix_sizes() */
+    bool stacked;     /* tdl_builder_stack(), of two or more */
+    struct tdl_dynamic_list dynamic;
+    struct tdl_remake *remake; /* NULL: by resizing */
+    uint32_t remake_nodes;     /* nodes that there were when it was set */
+    struct tdl_map constants;  /* operands by data and description */
     struct tdl_owned {
         struct tdl_owned *next;
         void *memory;
@@ -33,6 +49,10 @@ struct tdl_builder {
 enum tdl_result tdl_builder_open(const struct tdl_builder_host *host, struct tdl_context *ctx,
                                  struct tdl_builder **out_builder);
 void tdl_builder_close(struct tdl_builder *builder);
+
+/* resize.c: give the inputs other sizes, as tdl_builder_resize(). */
+enum tdl_result tdl_ir_resize(struct tdl_ir *ir, const struct tdl_input_size *sizes,
+                              uint32_t count);
 
 /* NULL and an error for what is no name. */
 const char *tdl_builder_check_name(struct tdl_builder *b, const char *what, const char *name);

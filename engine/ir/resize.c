@@ -98,7 +98,7 @@ fail:
     return r;
 }
 
-static enum tdl_result resize(struct tdl_ir *ir, const struct tdl_input_size *sizes, uint32_t count)
+enum tdl_result tdl_ir_resize(struct tdl_ir *ir, const struct tdl_input_size *sizes, uint32_t count)
 {
     struct kept k = {NULL, NULL, NULL};
     enum tdl_result r = keep(ir, &k);
@@ -132,7 +132,7 @@ enum tdl_result tdl_builder_resize(struct tdl_builder *b, const struct tdl_input
                         "tdl_builder_resize: what the builder holds was computed from the sizes of "
                         "its inputs; read the model at the other size into a builder of its own "
                         "(struct tdl_model_params): the graphs share weights");
-    return resize(b->ir, sizes, count);
+    return tdl_ir_resize(b->ir, sizes, count);
 }
 
 void tdl_builder_fix_sizes(struct tdl_builder *builder)

@@ -38,11 +38,13 @@ struct tdl_model_format {
 bool tdl_model_output(struct tdl_builder *builder, const struct tdl_model_source *source,
                       const char *name, struct tdl_operand *operand);
 
-/* An input of the file, or what the caller has for it; of float16 it may be float32. NULL
- * with the builder in error. */
+/* An input of the file, or what the caller has for it, which is told; of float16 it may be
+ * float32. NULL with the builder in error. */
 struct tdl_operand *tdl_model_input(struct tdl_builder *builder,
                                     const struct tdl_model_source *source, const char *name,
-                                    const struct tdl_tensor_params *desc);
+                                    const struct tdl_tensor_params *desc, bool *out_given);
+/* remake.c: where sizes are dynamic, have the builder know how the model is read at others. */
+void tdl_model_remember(struct tdl_builder *builder, const struct tdl_model_source *source);
 
 /* A regular file of up to 1 GiB, opened; -1 with the builder in error. */
 int tdl_model_open_file(struct tdl_builder *builder, const char *path, size_t *out_size);

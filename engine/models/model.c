@@ -93,18 +93,20 @@ static enum tdl_result import_source(struct tdl_builder *builder,
         return fail_unknown(builder, source->path, source->data, source->size);
     format->import(builder, source);
     tdl_builder_fix_sizes(builder); /* from which shapes were computed */
+    tdl_model_remember(builder, source);
     return tdl_builder_status(builder);
 }
 
 /* False, with an error, if something is set in what is kept for later versions. */
 static bool check_known(struct tdl_builder *builder, const struct tdl_model_params *params)
 {
-    const size_t words = params ? sizeof(params->reserved) / sizeof(params->reserved[0]) : 0;
+    const struct tdl_model_more *more = params ? params->more : NULL;
+    const size_t words = more ? sizeof(more->reserved) / sizeof(more->reserved[0]) : 0;
 
     for (size_t i = 0; i < words; i++)
-        if (params->reserved[i])
+        if (more->reserved[i])
             tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT,
-                             "struct tdl_model_params: a field that this version does not know "
+                             "struct tdl_model_more: a field that this version does not know "
                              "is set; zero the struct before filling it in, or use a newer libtdl");
     return tdl_builder_status(builder) == TDL_OK;
 }
@@ -126,7 +128,9 @@ static bool check_params(struct tdl_builder *builder, const struct tdl_model_par
     return check_known(builder, params) &&
            (!params ||
             (check_list(builder, "dimensions", params->dimensions, params->dimension_count) &&
-             check_list(builder, "numbers", params->numbers, params->number_count)));
+             check_list(builder, "numbers", params->numbers, params->number_count) &&
+             (!params->more ||
+              check_list(builder, "ranges", params->more->ranges, params->more->range_count))));
 }
 
 enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, size_t size,

@@ -38,11 +38,12 @@ static bool stands_for(const struct tdl_tensor_params *own, const struct tdl_ten
 
 struct tdl_operand *tdl_model_input(struct tdl_builder *builder,
                                     const struct tdl_model_source *source, const char *name,
-                                    const struct tdl_tensor_params *desc)
+                                    const struct tdl_tensor_params *desc, bool *out_given)
 {
     const struct tdl_model_params *p = source->params;
     struct tdl_operand *own = p->input ? p->input(p->input_data, builder, name, desc) : NULL;
 
+    *out_given = own != NULL;
     if (tdl_builder_status(builder) != TDL_OK)
         return NULL;
     if (!own)

@@ -39,7 +39,7 @@
 #ifndef TDL_MODELS_H
 #define TDL_MODELS_H
 
-#include <tdl/tdl.h>
+#include <tdl/dynamic.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,7 +59,24 @@ struct tdl_model_number {
     const char *input; /**< the input's name in the file */
     double value;      /**< of all its elements */
 };
-/** Sizes that a file leaves open, as graphs have fixed shapes. A zeroed struct says
+/** The part of struct tdl_model_params that may grow. */
+struct tdl_model_more {
+    /** Sizes that the file leaves open are dynamic (dynamic.h): the graph takes tensors of
+     *  any, by the file's names for them. What `dimensions` and `size` say is then the size of the
+     *  graph's first plan. Without it, that is what the file notes, the largest of its range,
+     *  or for height and width of pictures 256. For another size the file is read again, which
+     *  has to be the same; data of tdl_model_import() must stay valid until the graphs are
+     *  destroyed. So must what `output_data` and `input_data` point to; `output` and `input` are
+     *  called for each plan, on the thread that makes it, and answer alike. An input that
+     *  `input` gives is dynamic where it says so itself. */
+    bool dynamic;
+    /** Names and ranges of such sizes, by the file's name or place, as in `dimensions`; without
+     *  `dynamic` these alone are dynamic. May be NULL. */
+    const struct tdl_dynamic_dimension *ranges;
+    uint32_t range_count; /**< of these */
+    uint64_t reserved[4]; /**< 0: room for later versions */
+};
+/** Sizes that a file leaves open, as plans have fixed shapes. A zeroed struct says
  *  nothing: then the text of the error names what is open. Read before the call returns. */
 struct tdl_model_params {
     const struct tdl_model_dimension *dimensions; /**< sizes by name; may be NULL */
@@ -89,7 +106,8 @@ struct tdl_model_params {
      *  field such an output NAME has another one, NAME.shape, behind all of the file's: int32,
      *  the sizes of what exists, one for each dimension. */
     bool output_shapes;
-    uint64_t reserved[1]; /**< 0: room for later versions */
+    /** Parameters that came later; NULL: none of them. Borrowed for the call. */
+    const struct tdl_model_more *more;
 };
 
 /**

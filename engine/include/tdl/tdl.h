@@ -678,7 +678,13 @@ struct tdl_build_params {
     /** Of the kernels, unless deferred; on the CPU the progress function is asked while
      *  weights are packed in any case. */
     struct tdl_compile_params compile;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    /** Plans that a graph with dynamic dimensions keeps (dynamic.h), that of its first sizes
+     *  among them: 2 or more; 0: 4. */
+    uint64_t max_plans;
+    /** Other than 0: a dispatch whose sizes have no plan is TDL_ERROR_BUSY, and a thread of the
+     *  library's makes it. 0: the dispatch makes it, and takes so long. */
+    uint64_t plans_in_background;
+    uint64_t reserved[2]; /**< 0: room for later versions */
 };
 
 /** The ways to compute conv2d, by index; NULL past the end. */

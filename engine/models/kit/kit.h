@@ -269,6 +269,10 @@ const struct tdl_model_number *tdl_kit_find_number(struct tdl_kit *kit, const ch
  * with the builder in error. */
 bool tdl_kit_bind(struct tdl_kit *kit, const struct tdl_kit_input *in,
                   struct tdl_tensor_params *out, struct tdl_kit_open *open);
+/* The graph's input, as tdl_model_input(): with what of it is dynamic. NULL with the builder in
+ * error. */
+struct tdl_operand *tdl_kit_add_input(struct tdl_kit *kit, const struct tdl_kit_input *in,
+                                      const struct tdl_tensor_params *desc);
 /* Call after the last input: is nothing open, and was everything used that the caller
  * said? False with the builder in error. */
 bool tdl_kit_check_bound(struct tdl_kit *kit, const struct tdl_kit_open *open);

@@ -6,17 +6,21 @@
 #include <stdio.h>
 #include <string.h>
 
-uint32_t tdl_kit_said(struct tdl_kit *kit, const struct tdl_kit_input *in, uint32_t i)
+/* Is that the dimension's name in the file, or its place? */
+static bool is_called(const struct tdl_kit_input *in, uint32_t i, const char *name)
 {
     char place[TDL_KIT_NAME + 16];
 
     snprintf(place, sizeof(place), "%s:%u", in->name, i);
-    for (uint32_t k = 0; k < kit->params->dimension_count; k++) {
-        const char *name = kit->params->dimensions[k].name;
+    return name &&
+           (!strcmp(name, place) || (in->named[i].size > 0 && strlen(name) == in->named[i].size &&
+                                     !memcmp(name, in->named[i].data, in->named[i].size)));
+}
 
-        if (name &&
-            (!strcmp(name, place) || (in->named[i].size > 0 && strlen(name) == in->named[i].size &&
-                                      !memcmp(name, in->named[i].data, in->named[i].size)))) {
+uint32_t tdl_kit_said(struct tdl_kit *kit, const struct tdl_kit_input *in, uint32_t i)
+{
+    for (uint32_t k = 0; k < kit->params->dimension_count; k++) {
+        if (is_called(in, i, kit->params->dimensions[k].name)) {
             kit->bound |= UINT64_C(1) << (k % 64);
             return kit->params->dimensions[k].size;
         }
@@ -63,16 +67,51 @@ static void note_open(const struct tdl_kit_input *in, int i, struct tdl_kit_open
         stpcpy(open->names + used, ", ...");
 }
 
+/* Whether a size that the file leaves open is dynamic, by name and range. */
+static bool is_dynamic(const struct tdl_kit *kit, const struct tdl_kit_input *in, uint32_t i,
+                       struct tdl_dynamic_dimension *out)
+{
+    const struct tdl_model_more *more = kit->params->more;
+
+    *out = (struct tdl_dynamic_dimension){0};
+    for (uint32_t k = 0; more && k < more->range_count; k++)
+        if (is_called(in, i, more->ranges[k].name)) {
+            *out = more->ranges[k];
+            return true;
+        }
+    return more && more->dynamic;
+}
+
+/* The first size of one that is dynamic, where nobody says it; 0: none. */
+static int64_t first_size(const struct tdl_kit *kit, const struct tdl_kit_input *in, uint32_t i,
+                          int64_t usual)
+{
+    struct tdl_dynamic_dimension range;
+
+    if (!is_dynamic(kit, in, i, &range))
+        return usual;
+    if (range.max && (!usual || usual > range.max))
+        return range.max;
+    return usual > range.min ? usual : range.min;
+}
+
 /* The caller may say one size for a picture's height and width. Else it is what the file
  * notes, and one picture at a time. */
 static int64_t default_size(const struct tdl_kit *kit, const struct tdl_kit_input *in,
                             uint32_t rank, uint32_t i)
 {
+    enum { USUAL = 256 }; /* px, where all sizes will do */
     const uint32_t height = in->layout == TDL_LAYOUT_NCHW ? 2 : 1;
-    const uint32_t size =
-        rank == 4 && (i == height || i == height + 1) ? kit->params->size[i - height] : 0;
+    const bool is_side = rank == 4 && (i == height || i == height + 1);
+    const uint32_t size = is_side ? kit->params->size[i - height] : 0;
 
-    return size ? size : in->hint[i] > 0 ? in->hint[i] : i == 0 && rank > 1;
+    if (size)
+        return size;
+    if (in->hint[i] > 0 || (i == 0 && rank > 1))
+        return first_size(kit, in, i, in->hint[i] > 0 ? in->hint[i] : 1);
+    return kit->params->more && (kit->params->more->dynamic || kit->params->more->range_count)
+               ? first_size(kit, in, i, is_side && kit->params->more->dynamic ? USUAL : 0)
+               : 0;
 }
 
 bool tdl_kit_bind(struct tdl_kit *kit, const struct tdl_kit_input *in,
@@ -104,6 +143,35 @@ bool tdl_kit_bind(struct tdl_kit *kit, const struct tdl_kit_input *in,
         out->shape[i] = (uint32_t)size;
     }
     return true;
+}
+
+static void set_dynamic(struct tdl_kit *kit, const struct tdl_kit_input *in, uint32_t i)
+{
+    struct tdl_dynamic_dimension range;
+    char name[256];
+
+    if (!is_dynamic(kit, in, i, &range))
+        return;
+    if (in->named[i].size > 0) {
+        snprintf(name, sizeof(name), "%.*s",
+                 (int)(in->named[i].size < 200 ? in->named[i].size : 200), in->named[i].data);
+        range.name = name;
+    } else {
+        range.name = NULL;
+    }
+    tdl_builder_set_dynamic(kit->builder, in->name, i, &range);
+}
+
+struct tdl_operand *tdl_kit_add_input(struct tdl_kit *kit, const struct tdl_kit_input *in,
+                                      const struct tdl_tensor_params *desc)
+{
+    bool given = false;
+    struct tdl_operand *x = tdl_model_input(kit->builder, kit->source, in->name, desc, &given);
+
+    for (uint32_t i = 0; x && !given && i < desc->rank; i++)
+        if (!in->has_rank || in->size[i] <= 0)
+            set_dynamic(kit, in, i);
+    return x;
 }
 
 /* A name that the caller bound, and that nothing in the file has; NULL: there is none. */

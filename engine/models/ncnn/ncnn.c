@@ -171,8 +171,7 @@ static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32
                            desc.shape[d], 1))
             return false;
     im->blobs[l->tops[0]].operand =
-        said ? tdl_kit_fill(&im->kit, &desc, said->value)
-             : tdl_model_input(im->builder, im->kit.source, in.name, &desc);
+        said ? tdl_kit_fill(&im->kit, &desc, said->value) : tdl_kit_add_input(&im->kit, &in, &desc);
     return im->blobs[l->tops[0]].operand != NULL;
 }
 

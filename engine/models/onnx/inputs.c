@@ -143,7 +143,7 @@ static bool add_input(struct onnx_import *im, struct input *input, struct tdl_ki
     if (input->type == ONNX_FLOAT16)
         desc.dtype = TDL_FLOAT16; /* as the file says; inside it is float32 */
     tdl_builder_set_input_layout(im->builder, in->layout);
-    v->operand = tdl_model_input(im->builder, im->kit.source, in->name, &desc);
+    v->operand = tdl_kit_add_input(&im->kit, in, &desc);
     tdl_builder_set_input_layout(im->builder, TDL_LAYOUT_NCHW);
     if (v->operand && tdl_kit_desc(v->operand)->dtype == TDL_FLOAT16)
         v->operand = tdl_builder_cast(im->builder, v->operand, TDL_FLOAT32);

@@ -139,7 +139,7 @@ static bool add_input(struct tfjs_import *im, struct tfjs_node *n, const char *k
     else if (im->trial)
         x = tdl_builder_input(im->builder, in.name, &desc);
     else
-        x = tdl_model_input(im->builder, im->kit.source, in.name, &desc);
+        x = tdl_kit_add_input(&im->kit, &in, &desc);
     tdl_builder_set_input_layout(im->builder, TDL_LAYOUT_NHWC);
     return settle_input(im, n, x, inside);
 }

@@ -259,8 +259,7 @@ static bool import_input(struct tflite_import *im, uint32_t number, struct tdl_k
     const struct tdl_model_number *said = tdl_kit_find_number(&im->kit, in.name);
     if (!tdl_kit_bind(&im->kit, &in, &desc, open))
         return false;
-    x = said ? tdl_kit_fill(&im->kit, &desc, said->value)
-             : tdl_model_input(im->builder, im->kit.source, in.name, &desc);
+    x = said ? tdl_kit_fill(&im->kit, &desc, said->value) : tdl_kit_add_input(&im->kit, &in, &desc);
     if (x && tdl_kit_desc(x)->dtype != in.dtype)
         x = tdl_builder_cast(im->builder, x, in.dtype);
     return (im->values[index].operand = x) != NULL;

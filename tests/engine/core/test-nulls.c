@@ -61,6 +61,13 @@ static void on_lost(void *data, const char *why)
     CHECK(false, "lost: %s", why);
 }
 
+static enum tdl_result on_remake(void *data, struct tdl_builder *builder,
+                                 const struct tdl_input_size *sizes, uint32_t count)
+{
+    (void)data, (void)builder, (void)sizes, (void)count;
+    return TDL_ERROR_INVALID_STATE;
+}
+
 static struct tdl_operand *add_input(struct tdl_builder *b)
 {
     return tdl_builder_input(b, "input", &(struct tdl_tensor_params){.dtype = TDL_FLOAT32});
@@ -169,7 +176,7 @@ static const struct size {
     {"tdl_context_stats", 88, 4},
     {"tdl_tensor_params", 80, 4},
     {"tdl_compile_params", 56, 4},
-    {"tdl_build_params", 120, 4},
+    {"tdl_build_params", 120, 2},
     {"tdl_input_size", 64, 4},
     {"tdl_binding", 16, 0},
     {"tdl_graph_step", 104, 4},
@@ -205,7 +212,10 @@ static const struct size {
     {"tdl_triangular_params", 40, 4},
     {"tdl_model_dimension", 16, 0},
     {"tdl_model_number", 16, 0},
-    {"tdl_model_params", 88, 1},
+    {"tdl_model_more", 56, 4},
+    {"tdl_model_params", 88, 0},
+    {"tdl_dynamic_dimension", 48, 4},
+    {"tdl_plan_stats", 72, 4},
     {"tdl_plane", 24, 0},
     {"tdl_frame", 128, 4},
     {"tdl_frame_to_tensor_params", 96, 3},
