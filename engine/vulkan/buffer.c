@@ -28,22 +28,33 @@ uint32_t tdl_memory_type_find(const struct tdl_context *ctx, uint32_t type_bits,
 uint32_t tdl_memory_type_for(const struct tdl_context *ctx, uint32_t type_bits,
                              enum tdl_buffer_access access)
 {
-    const VkMemoryPropertyFlags mapped =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    const VkMemoryPropertyFlags mapped = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
+                                coherent = mapped | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                                cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
+                                local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    const VkMemoryPropertyFlags readback[] = {coherent | cached, mapped | cached, coherent};
+    uint32_t type = TDL_NO_MEMORY_TYPE;
     switch (access) {
     case TDL_BUFFER_UPLOAD:
         /* Written once by the CPU and read once by the GPU: plain system
          * memory does; device-local (resizable BAR) spares the GPU the bus. */
-        return tdl_memory_type_find(ctx, type_bits, mapped, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
+        return tdl_memory_type_find(ctx, type_bits, coherent, local, 0);
     case TDL_BUFFER_READBACK:
         /* Uncached reads by the CPU are slower by an order of magnitude. */
-        return tdl_memory_type_find(ctx, type_bits, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
-                                    VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+        for (size_t i = 0; i < TDL_COUNT(readback) && type == TDL_NO_MEMORY_TYPE; i++)
+            type = tdl_memory_type_find(ctx, type_bits, readback[i], 0, local);
+        return type;
     case TDL_BUFFER_DEVICE:
         break;
     }
-    return tdl_memory_type_find(ctx, type_bits, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-                                VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
+    return tdl_memory_type_find(ctx, type_bits, 0, local, mapped);
+}
+
+static bool is_coherent(const struct tdl_buffer *b)
+{
+    const VkPhysicalDeviceMemoryProperties *all = &tdl_vk(b->ctx)->memory_properties;
+    return all->memoryTypes[tdl_vkb(b)->memory_type].propertyFlags &
+           VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 }
 
 static void buffer_free(struct tdl_context *ctx, void *data)
@@ -162,6 +173,7 @@ enum tdl_result tdl_vk_buffer_create(struct tdl_context *ctx, const struct tdl_b
     TRY(tdl_buffer_create_vk(b, 0, &requirements));
     TRY(allocate_best(b, &requirements, wish->access, wish->name));
     tdl_vkb(b)->host_visible = wish->access != TDL_BUFFER_DEVICE;
+    tdl_vkb(b)->incoherent = tdl_vkb(b)->host_visible && !is_coherent(b);
     if (tdl_vkb(b)->host_visible)
         TRY(VK(ctx,
                vkMapMemory(tdl_vk(ctx)->device, tdl_vkb(b)->memory, 0, VK_WHOLE_SIZE, 0, &b->map)));
@@ -229,6 +241,7 @@ fail:
 
 void tdl_vk_buffer_destroy(struct tdl_buffer *b)
 {
+    tdl_coherence_forget(b);
     tdl_context_defer(b->ctx, tdl_vk_buffer_point(b, true), buffer_free, b);
 }
 

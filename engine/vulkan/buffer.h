@@ -16,6 +16,8 @@ struct tdl_vk_buffer {
     uint32_t memory_type;
     bool host_visible; /* the CPU reads what the GPU writes here */
     bool borrowed;     /* `buffer` is somebody else's */
+    bool incoherent;   /* mapped, and to be flushed and invalidated (coherence.h) */
+    struct tdl_staleness stale;
     /* Last submitted uses, under the context's lock. */
     uint64_t write_point, read_points[TDL_MAX_QUEUES];
 

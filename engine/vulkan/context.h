@@ -11,6 +11,7 @@
 #ifndef TDL_CONTEXT_H
 #define TDL_CONTEXT_H
 
+#include "coherence.h"
 #include "queue.h"
 #include "setup.h"
 #include "vk.h"
@@ -60,6 +61,7 @@ struct tdl_vk_context {
     VkCommandPool barrier_pool;
     VkCommandBuffer barrier_commands;
     struct tdl_deferred *deferred;
+    struct tdl_stale stale;
 
     pthread_mutex_t pipeline_lock;
     struct tdl_kernel_layout *layouts; /* under pipeline_lock; see layout.h */

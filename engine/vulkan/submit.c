@@ -95,13 +95,27 @@ static void find_conflicts(const struct tdl_vk_batch *b, uint64_t out_points[TDL
 static void note_uses(struct tdl_vk_batch *b)
 {
     for (uint32_t i = 0; i < b->use_count; i++) {
-        struct tdl_vk_buffer *buffer = tdl_vkb(b->uses[i].buffer);
-        if (b->uses[i].read)
+        const struct tdl_batch_use *u = &b->uses[i];
+        struct tdl_vk_buffer *buffer = tdl_vkb(u->buffer);
+        if (u->read)
             buffer->read_points[b->queue] = b->point;
-        if (changes(&b->uses[i]))
+        if (changes(u))
             buffer->write_point = b->point;
-        tdl_rental_used(b->uses[i].buffer, b->uses[i].give);
+        if (u->write && buffer->incoherent)
+            tdl_coherence_note(u->buffer, u->start, u->end, b->point);
+        tdl_rental_used(u->buffer, u->give);
     }
+}
+
+/* What is written is flushed as well: what the CPU has left there in its cache would come down on
+ * it later. */
+static enum tdl_result flush_uses(const struct tdl_vk_batch *b)
+{
+    enum tdl_result r = TDL_OK;
+    for (uint32_t i = 0; i < b->use_count && r == TDL_OK; i++)
+        if (tdl_vkb(b->uses[i].buffer)->incoherent)
+            r = tdl_coherence_flush(b->uses[i].buffer, b->uses[i].start, b->uses[i].end);
+    return r;
 }
 
 static enum tdl_result finish_recording(struct tdl_vk_batch *b)
@@ -182,6 +196,8 @@ enum tdl_result tdl_vk_batch_submit(struct tdl_batch *batch, uint64_t *out_point
     if (b->state != TDL_BATCH_RECORDING)
         return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
     enum tdl_result r = finish_recording(b);
+    if (r == TDL_OK)
+        r = flush_uses(b);
     if (r != TDL_OK) {
         tdl_vk_batch_cancel(batch);
         return r;

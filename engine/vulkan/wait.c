@@ -174,7 +174,7 @@ static uint64_t last_of(struct tdl_context *ctx, const struct tdl_queue *queue)
     return point;
 }
 
-enum tdl_result tdl_vk_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
+static enum tdl_result wait_for_points(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
 {
     struct tdl_vk_context *vk = tdl_vk(ctx);
     const uint64_t deadline = tdl_clock_ns() + TDL_MIN(timeout_ns, UINT64_MAX / 4);
@@ -185,4 +185,10 @@ enum tdl_result tdl_vk_context_wait(struct tdl_context *ctx, uint64_t point, uin
     for (uint32_t i = 0; i < vk->queue_count && r == TDL_OK; i++)
         r = wait_for(ctx, &vk->queues[i], last_of(ctx, &vk->queues[i]), timeout_ns, deadline);
     return r;
+}
+
+enum tdl_result tdl_vk_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
+{
+    const enum tdl_result r = wait_for_points(ctx, point, timeout_ns);
+    return r == TDL_OK ? tdl_coherence_catch_up(ctx) : r;
 }

@@ -4,7 +4,9 @@
  * comes from the layer above, which sees the pretended limits.
  *
  * Memory that is not coherent really is not: the program maps a copy, which only
- * vkFlushMappedMemoryRanges() and vkInvalidateMappedMemoryRanges() bring up to date. */
+ * vkFlushMappedMemoryRanges() and vkInvalidateMappedMemoryRanges() bring up to date. Atoms that
+ * the program has not written are not flushed, as lines of a cache would not be; one that it has
+ * written, and that is invalidated before it is flushed, ends the program. */
 #include "compile_only.h"
 #include "profiles.h"
 #include "rows.h"
@@ -21,6 +23,7 @@
 enum { TYPE_DEVICE, TYPE_COHERENT, TYPE_CACHED, TYPES };
 #define ALL_TYPES ((1u << TYPES) - 1)
 #define IMPORTED_TYPES (1u << TYPE_COHERENT)
+enum { ATOM = 256 /* bytes that are flushed and invalidated together */ };
 
 /* Functions of the layer below, asked for once: later the loader may answer with the topmost layer,
  * which would be a circle. */
@@ -73,7 +76,8 @@ struct memory {
     uint32_t type;
     bool imported;
     char *real; /* NULL: not mapped */
-    char *copy; /* the program's view of memory that is not coherent */
+    char *copy;  /* the program's view of memory that is not coherent */
+    char *clean; /* what it was when it was last brought up to date */
     VkDeviceSize mapped_at, mapped_bytes;
 };
 
@@ -110,9 +114,20 @@ static struct device *device_of(const void *handle)
 #define BELOW(PHYSICAL, NAME) instance_of(PHYSICAL)->NAME
 #define BELOW_DEVICE(DEVICE, NAME) device_of(DEVICE)->NAME
 
-static bool separate(void)
+static enum profile_memory memory_kind(void)
 {
-    return profile_chosen() && profile_chosen()->memory == PROFILE_MEMORY_SEPARATE;
+    return profile_chosen() ? profile_chosen()->memory : PROFILE_MEMORY_SHARED;
+}
+
+/* Types of the layer's own. */
+static bool has_types(void)
+{
+    return memory_kind() != PROFILE_MEMORY_SHARED;
+}
+
+static bool cached_is_coherent(void)
+{
+    return memory_kind() == PROFILE_MEMORY_SEPARATE;
 }
 
 static bool compile_only(void)
@@ -151,8 +166,8 @@ static void pretend_limits(VkPhysicalDeviceProperties *p)
     lower(&l->maxImageDimension2D, is->image_size);
     if (l->minStorageBufferOffsetAlignment < is->offset_bytes)
         l->minStorageBufferOffsetAlignment = is->offset_bytes;
-    if (is->memory == PROFILE_MEMORY_SEPARATE)
-        l->nonCoherentAtomSize = 256;
+    if (has_types())
+        l->nonCoherentAtomSize = ATOM;
     if (is->no_timestamps) {
         l->timestampComputeAndGraphics = VK_FALSE;
         l->timestampPeriod = 0;
@@ -210,23 +225,24 @@ static bool hidden(const char *extension)
 
 static void pretend_memory(VkPhysicalDeviceMemoryProperties *m)
 {
-    if (!separate())
+    const VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                                coherent = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                           VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                                cached = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                         VK_MEMORY_PROPERTY_HOST_CACHED_BIT |
+                                         (cached_is_coherent() ? coherent : 0);
+    if (!has_types())
         return;
     VkDeviceSize bytes = compile_only() ? 8ull << 30 : m->memoryHeaps[0].size;
+    const bool two = memory_kind() == PROFILE_MEMORY_SEPARATE;
+    const VkMemoryPropertyFlags mapped = two ? 0 : local;
     *m = (VkPhysicalDeviceMemoryProperties){
-        .memoryHeapCount = 2,
-        .memoryHeaps = {{bytes, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}, {bytes, 0}},
+        .memoryHeapCount = two ? 2 : 1,
+        .memoryHeaps = {{bytes, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}, {two ? bytes : 0, 0}},
         .memoryTypeCount = TYPES,
-        .memoryTypes =
-            {
-                [TYPE_DEVICE] = {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0},
-                [TYPE_COHERENT] = {VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-                                       VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-                                   1},
-                [TYPE_CACHED] = {VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-                                     VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
-                                 1},
-            },
+        .memoryTypes = {[TYPE_DEVICE] = {local, 0},
+                        [TYPE_COHERENT] = {mapped | coherent, two},
+                        [TYPE_CACHED] = {mapped | cached, two}},
     };
 }
 
@@ -358,7 +374,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice d, const VkMemoryAllocat
                                                const VkAllocationCallbacks *a, VkDeviceMemory *out)
 {
     VkMemoryAllocateInfo below = *info;
-    if (separate())
+    if (has_types())
         below.memoryTypeIndex = 0;
     VkResult r = BELOW_DEVICE(d, vkAllocateMemory)(d, &below, a, out);
     struct memory *m = r == VK_SUCCESS ? calloc(1, sizeof(*m)) : NULL;
@@ -378,7 +394,25 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice d, const VkMemoryAllocat
 static void unmap_copy(struct memory *m)
 {
     free(m->copy);
-    m->copy = m->real = NULL;
+    free(m->clean);
+    m->copy = m->clean = m->real = NULL;
+}
+
+/* What the program sees in the place of the memory. */
+static bool map_copy(struct memory *m, VkDeviceSize offset, VkDeviceSize size, void *real)
+{
+    m->mapped_at = offset;
+    m->mapped_bytes = size == VK_WHOLE_SIZE ? m->size - offset : size;
+    m->real = real;
+    m->copy = aligned_alloc(4096, (m->mapped_bytes + 4095) / 4096 * 4096);
+    m->clean = malloc(m->mapped_bytes);
+    if (!m->copy || !m->clean) {
+        unmap_copy(m);
+        return false;
+    }
+    memset(m->copy, 0xa5, m->mapped_bytes);
+    memset(m->clean, 0xa5, m->mapped_bytes);
+    return true;
 }
 
 static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice d, VkDeviceMemory memory,
@@ -402,21 +436,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL map(VkDevice d, VkDeviceMemory memory, VkD
                                           VkDeviceSize size, VkMemoryMapFlags flags, void **out)
 {
     VkResult r = BELOW_DEVICE(d, vkMapMemory)(d, memory, offset, size, flags, out);
-    if (r != VK_SUCCESS || !separate())
+    if (r != VK_SUCCESS || !has_types())
         return r;
     pthread_mutex_lock(&lock);
     struct memory *m = memory_of(memory);
     if (m && m->type == TYPE_DEVICE)
         r = VK_ERROR_MEMORY_MAP_FAILED;
-    if (m && m->type == TYPE_CACHED && !m->imported) {
-        m->mapped_at = offset;
-        m->mapped_bytes = size == VK_WHOLE_SIZE ? m->size - offset : size;
-        m->real = *out;
-        m->copy = aligned_alloc(4096, (m->mapped_bytes + 4095) / 4096 * 4096);
-        if (m->copy)
-            memset(m->copy, 0xa5, m->mapped_bytes);
+    if (m && m->type == TYPE_CACHED && !cached_is_coherent() && !m->imported) {
+        r = map_copy(m, offset, size, *out) ? r : VK_ERROR_OUT_OF_HOST_MEMORY;
         *out = m->copy;
-        r = m->copy ? r : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     pthread_mutex_unlock(&lock);
     return r;
@@ -433,6 +461,23 @@ static VKAPI_ATTR void VKAPI_CALL unmap(VkDevice d, VkDeviceMemory memory)
 }
 
 /* Between the copy that the program sees and the memory. */
+static void bring_atom(struct memory *m, VkDeviceSize at, VkDeviceSize bytes, bool to_memory)
+{
+    const bool written = memcmp(m->copy + at, m->clean + at, bytes) != 0;
+    if (written && !to_memory) {
+        fprintf(stderr, "%s: the program has written bytes %llu to %llu, and invalidates them "
+                        "without vkFlushMappedMemoryRanges()\n",
+                LAYER, (unsigned long long)(m->mapped_at + at),
+                (unsigned long long)(m->mapped_at + at + bytes - 1));
+        abort();
+    }
+    if (written)
+        memcpy(m->real + at, m->copy + at, bytes);
+    if (!to_memory)
+        memcpy(m->copy + at, m->real + at, bytes);
+    memcpy(m->clean + at, m->copy + at, bytes);
+}
+
 static void bring(uint32_t count, const VkMappedMemoryRange *ranges, bool to_memory)
 {
     pthread_mutex_lock(&lock);
@@ -440,10 +485,11 @@ static void bring(uint32_t count, const VkMappedMemoryRange *ranges, bool to_mem
         struct memory *m = memory_of(ranges[i].memory);
         if (!m || !m->copy)
             continue;
-        VkDeviceSize at = ranges[i].offset - m->mapped_at;
-        VkDeviceSize bytes =
-            ranges[i].size == VK_WHOLE_SIZE ? m->mapped_bytes - at : ranges[i].size;
-        memcpy((to_memory ? m->real : m->copy) + at, (to_memory ? m->copy : m->real) + at, bytes);
+        const VkDeviceSize start = ranges[i].offset - m->mapped_at;
+        const VkDeviceSize end =
+            ranges[i].size == VK_WHOLE_SIZE ? m->mapped_bytes : start + ranges[i].size;
+        for (VkDeviceSize at = start; at < end; at += ATOM)
+            bring_atom(m, at, end - at < ATOM ? end - at : ATOM, to_memory);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -465,7 +511,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL invalidate(VkDevice d, uint32_t count,
 
 static void pretend_types(uint32_t *bits, uint32_t types)
 {
-    if (separate())
+    if (has_types())
         *bits = *bits & 1 ? types : 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Limits of Mesa's drivers, read in Mesa 25.0; the last rows are what Vulkan 1.1 guarantees
- * ("Required Limits" of its specification). */
+/* Limits of Mesa's drivers, read in Mesa 25.0, but for PanVK's memory, which is Mesa 26's; the
+ * last rows are what Vulkan 1.1 guarantees ("Required Limits" of its specification). */
 #include "profiles.h"
 
 #include <stdlib.h>
@@ -26,13 +26,15 @@ static const struct profile profiles[] = {
         .name = "panvk", /* Mali: RK3588 and its like */
         .device = "Mali", .type = INTEGRATED, .vendor = 0x13b5, .subgroup = 16,
         .invocations = 512, .shared_bytes = 32768, .buffers = 64, .push_bytes = 128,
-        .no_fp16 = true, .no_timestamps = true, .one_queue = true, .hidden = HOST,
+        .no_fp16 = true, .no_timestamps = true, .one_queue = true,
+        .memory = PROFILE_MEMORY_INCOHERENT, .hidden = HOST,
     },
     {
         .name = "turnip", /* Adreno: Qualcomm */
         .device = "Adreno", .type = INTEGRATED, .vendor = 0x5143, .subgroup = 128,
         .invocations = 1024, .shared_bytes = 32768, .push_bytes = 256, .range_mib = 128,
-        .offset_bytes = 64, .no_int64 = true, .one_queue = true, .hidden = HOST,
+        .offset_bytes = 64, .no_int64 = true, .one_queue = true,
+        .memory = PROFILE_MEMORY_INCOHERENT, .hidden = HOST,
     },
     {
         .name = "powervr",
@@ -75,7 +77,7 @@ static const struct profile profiles[] = {
         .invocations = 128, .shared_bytes = 16384, .buffers = 8, .images = 4, .push_bytes = 128,
         .range_mib = 128, .offset_bytes = 256, .workgroups = 65535, .image_size = 4096,
         .no_storage16 = true, .no_fp16 = true, .no_int16 = true, .no_int64 = true,
-        .no_timestamps = true, .one_queue = true, .memory = PROFILE_MEMORY_SEPARATE,
+        .no_timestamps = true, .one_queue = true, .memory = PROFILE_MEMORY_INCOHERENT,
         .hidden = SHARING,
     },
     {

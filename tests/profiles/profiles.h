@@ -9,8 +9,9 @@
 
 /* How a device shows its memory. */
 enum profile_memory {
-    PROFILE_MEMORY_SHARED,   /* as the driver below has it: one kind, that does everything */
-    PROFILE_MEMORY_SEPARATE, /* the device's own, which cannot be mapped, and the host's */
+    PROFILE_MEMORY_SHARED,     /* as the driver below has it: one kind, that does everything */
+    PROFILE_MEMORY_SEPARATE,   /* the device's own, which cannot be mapped, and the host's */
+    PROFILE_MEMORY_INCOHERENT, /* one heap; mapped memory is either cached or coherent */
 };
 
 /* Zero in a limit: as the driver below has it. A limit is only ever lowered. */

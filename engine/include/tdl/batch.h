@@ -24,7 +24,11 @@ enum tdl_buffer_access {
 };
 
 /** Create a buffer of `size` bytes. Mapped kinds are coherent and stay mapped
- *  for life. Allocates device memory. */
+ *  for life: where the device's cached memory is not, submissions flush it, and waits of
+ *  the engine (tdl_context_wait(), tdl_buffer_wait()) invalidate it. Callers who learn by
+ *  semaphores or fences of their own that the device has finished call tdl_buffer_wait()
+ *  before they read. Nobody writes to a buffer while the device does. Allocates device
+ *  memory. */
 TDL_API enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t size,
                                           enum tdl_buffer_access access,
                                           struct tdl_buffer **out_buffer);

@@ -230,6 +230,71 @@ static void test_parts(void)
     tdl_tensor_destroy(&other);
 }
 
+static void check_bytes(const char *what, const uint8_t *got, const uint8_t *want, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (got[i] != want[i]) {
+            CHECK(false, "%s: byte %zu is %u, not %u", what, i, got[i], want[i]);
+            return;
+        }
+}
+
+/* Mapped memory is as good as coherent, on devices where it is not (CONTRIBUTING.md, "Rules",
+ * has how they are pretended): what the caller has written in it is there for the device, beside
+ * what the device writes, and a wait for a point shows all up to there. */
+static void test_read_back(void)
+{
+    enum { SIZE = 3001, PARTS = 5 };  /* no multiple of what is flushed at once */
+    enum { SCRATCH = 16 << 20 };      /* to copy takes longer than to look at a part */
+    static const size_t at[] = {1, 250, 700, 1024, 2990}, bytes[] = {3, 20, 324, 1500, 11};
+    uint8_t want[SIZE];
+    uint64_t points[PARTS];
+    struct tdl_buffer *up, *down, *copy, *scratch;
+    struct tdl_batch *batches[PARTS], *batch;
+    check_begin("read back");
+    OK(tdl_buffer_create(ctx, SIZE, TDL_BUFFER_UPLOAD, &up));
+    OK(tdl_buffer_create(ctx, SIZE, TDL_BUFFER_READBACK, &down));
+    OK(tdl_buffer_create(ctx, SIZE, TDL_BUFFER_READBACK, &copy));
+    OK(tdl_buffer_create(ctx, 2 * SCRATCH, TDL_BUFFER_DEVICE, &scratch));
+    uint8_t *from = tdl_buffer_data(up), *to = tdl_buffer_data(down);
+    for (int i = 0; i < SIZE; i++) {
+        from[i] = (uint8_t)(i % 251);
+        to[i] = want[i] = (uint8_t)(255 - i % 7);
+    }
+    for (int i = 0; i < PARTS; i++) {
+        OK(tdl_batch_create(ctx, &batches[i]));
+        batch = batches[i];
+        OK(tdl_batch_begin(batch));
+        OK(tdl_batch_copy_buffer(batch, scratch, 0, scratch, SCRATCH, SCRATCH));
+        OK(tdl_batch_copy_buffer(batch, up, at[i], down, at[i], bytes[i]));
+        OK(tdl_batch_submit(batch, &points[i]));
+    }
+    for (int i = 0; i < PARTS; i++) {
+        OK(tdl_context_wait(ctx, points[i], TDL_WAIT_FOREVER));
+        memcpy(&want[at[i]], &from[at[i]], bytes[i]);
+        check_bytes("a part", &to[at[i]], &want[at[i]], bytes[i]);
+    }
+    check_bytes("all parts", to, want, SIZE);
+
+    to[0] = want[0] = 77;
+    to[SIZE - 1] = want[SIZE - 1] = 78;
+    OK(tdl_batch_begin(batch));
+    OK(tdl_batch_copy_buffer(batch, down, 0, copy, 0, SIZE));
+    OK(tdl_batch_submit(batch, NULL));
+    OK(tdl_buffer_wait(copy, false));
+    check_bytes("a copy", tdl_buffer_data(copy), want, SIZE);
+    OK(tdl_batch_begin(batch));
+    OK(tdl_batch_copy_buffer(batch, up, 0, down, 0, SIZE));
+    OK(tdl_batch_submit(batch, NULL));
+    tdl_buffer_destroy(&down); /* while the device writes it */
+    OK(tdl_context_wait(ctx, points[0], TDL_WAIT_FOREVER));
+    for (int i = 0; i < PARTS; i++)
+        tdl_batch_destroy(&batches[i]);
+    tdl_buffer_destroy(&up);
+    tdl_buffer_destroy(&copy);
+    tdl_buffer_destroy(&scratch);
+}
+
 /* Tensors on buffers: written and read by tensor and by mapping, one input and one output
  * of a graph without a copy. */
 static void test_on_buffers(void)
@@ -483,6 +548,7 @@ int main(void)
         test_pipelines();
     test_staging();
     test_parts();
+    test_read_back();
     test_on_buffers();
     test_on_host_memory();
     check_context_close(ctx);
