@@ -88,6 +88,7 @@ part_profiles() {
     local profile profiles=("${profiles_every_day[@]}")
     [ "$nightly" = no ] || profiles=("${profiles_by_night[@]}")
     expect "a device without timeline semaphores is refused by name" refused_without_timeline
+    expect "the validation layer sees the limits that are pretended" sees_pretended_limits
     for profile in "${profiles[@]}"; do
         expect "$profile is pretended" pretends "$profile"
         TDL_PROFILE=$profile validated $(tests_in profiles)
@@ -113,6 +114,14 @@ pretends() {
     local told
     told=$(TDL_PROFILE=$1 "$root/tests/lib/validated.sh" "$TDL_BUILD/engine/tools/tdl-info") || return 1
     [[ $told == *"(pretended)"* && $told != *"not usable"* ]] || { echo "$told"; return 1; }
+}
+
+# A call that breaks nothing but the pretended limits is noticed, and fine without them.
+sees_pretended_limits() {
+    local call=("$root/tests/lib/validated.sh" "$TDL_BUILD/tests/pipelines/invalid-call" limits)
+    [ -e /usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json ] || return 0
+    "${call[@]}" || return 1
+    TDL_PROFILE=least must_fail "${call[@]}"
 }
 
 refused_without_timeline() {

@@ -21,9 +21,10 @@ END
 export VK_LAYER_SETTINGS_PATH=$dir/vk_layer_settings.txt
 export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation TDL_VALIDATION=1
 if [ -n "${TDL_PROFILE:-}" ]; then
-    # The last one is nearest to the driver, so that validation sees what it pretends.
+    # The last one is nearest to the driver, so that validation sees what it pretends. Loaders
+    # like Debian 12's order them by the folders where they were found.
     export VK_INSTANCE_LAYERS=$VK_INSTANCE_LAYERS:VK_LAYER_TDL_profile
-    export VK_ADD_LAYER_PATH=${TDL_BUILD:?}/tests/profiles
+    export VK_ADD_LAYER_PATH=/usr/share/vulkan/explicit_layer.d:${TDL_BUILD:?}/tests/profiles
 fi
 "$@"
 status=$?
