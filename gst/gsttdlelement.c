@@ -34,6 +34,7 @@ static void gst_tdl_element_set_property(GObject *object, guint id, const GValue
 {
     GstTdlElement *self = GST_TDL_ELEMENT(object);
     enum gst_tdl_effect effect = GST_TDL_LIVE;
+    struct gst_tdl_prompt asked = { 0 };
     GError *later = NULL;
     gint meta;
     gboolean known;
@@ -45,6 +46,8 @@ static void gst_tdl_element_set_property(GObject *object, guint id, const GValue
         gst_tdl_element_adopt(self);
     if (self->session && self->settings.live.meta != meta)
         gst_tdl_meta_check(&self->settings.live, &later);
+    if (self->session && known && !strcmp(pspec->name, "prompt"))
+        gst_tdl_prompt_parse(self->settings.sources.prompt, &asked, &later);
     if (self->session && known && effect == GST_TDL_RESTART)
         g_set_error(&later, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                     "\"%s\" is taken when the element starts: set it to READY, then on to PLAYING "

@@ -48,6 +48,18 @@ void gst_tdl_report_presence(GstElement *element, const struct gst_tdl_watch *wa
                                        GST_TYPE_CLOCK_TIME, since->timestamp, NULL)));
 }
 
+void gst_tdl_report_object(GstElement *element, const struct gst_tdl_object *object)
+{
+    gst_element_post_message(
+        element,
+        gst_message_new_element(
+            GST_OBJECT(element),
+            gst_structure_new("tdl-object", "found", G_TYPE_BOOLEAN, object->found, "share",
+                              G_TYPE_DOUBLE, object->seen.share, "running-time",
+                              GST_TYPE_CLOCK_TIME, object->seen.moment.running, "timestamp",
+                              GST_TYPE_CLOCK_TIME, object->seen.moment.timestamp, NULL)));
+}
+
 void gst_tdl_report_load(GstElement *element, guint interval, const gchar *reason)
 {
     gst_element_post_message(

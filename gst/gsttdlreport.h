@@ -24,6 +24,9 @@ GError *gst_tdl_report_output_error(const gchar *path, const gchar *reason);
 void gst_tdl_report_presence(GstElement *element, const struct gst_tdl_watch *watch,
                              const struct gst_tdl_moment *since);
 
+/* The element message "tdl-object": whether the one that the prompt means is found. */
+void gst_tdl_report_object(GstElement *element, const struct gst_tdl_object *object);
+
 /* The element message "tdl-load": the network runs on every so many frames now. */
 void gst_tdl_report_load(GstElement *element, guint interval, const gchar *reason);
 

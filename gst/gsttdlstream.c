@@ -271,13 +271,38 @@ static void choose_overlap(GstTdlElement *self)
         gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
 }
 
-/* Posts changes that presence has seen. */
+/* A prompt that nothing is found by is worth a warning, once; what is lost later is not. */
+static void tell_object(GstTdlElement *self)
+{
+    const struct gst_tdl_object *object = &self->session->object;
+    GError *warning = NULL;
+
+    gst_tdl_report_object(GST_ELEMENT(self), object);
+    if (object->found || !object->is_new)
+        return;
+    GST_OBJECT_LOCK(self);
+    warning = g_error_new(GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+                          "The model finds no object by \"prompt\", \"%s\": the mask is empty "
+                          "until it does. Name a place inside the object; with a model that finds "
+                          "objects, a lower \"score-threshold\" or other \"classes\" may find "
+                          "it.",
+                          self->settings.sources.prompt);
+    GST_OBJECT_UNLOCK(self);
+    gst_tdl_error_post(self, GST_MESSAGE_WARNING, warning);
+}
+
+/* Posts changes that runs have seen. */
 static void tell_presence(GstTdlElement *self)
 {
     struct gst_tdl_moment since;
+    guint changed;
 
-    while (gst_tdl_session_watch(self->session, &self->active, &since))
-        gst_tdl_report_presence(GST_ELEMENT(self), &self->session->presence.watch, &since);
+    while ((changed = gst_tdl_session_watch(self->session, &self->active, &since)) != 0) {
+        if (changed & GST_TDL_CHANGED_PRESENCE)
+            gst_tdl_report_presence(GST_ELEMENT(self), &self->session->presence.watch, &since);
+        if (changed & GST_TDL_CHANGED_OBJECT)
+            tell_object(self);
+    }
 }
 
 /* A model may do well on the black picture that warmed it up, and not on frames. */

@@ -10,7 +10,7 @@ gboolean gst_tdl_plan_covers(const struct gst_tdl_live *live, enum gst_tdl_outpu
 
 gboolean gst_tdl_plan_watches(const struct gst_tdl_live *live, enum gst_tdl_output kind)
 {
-    return live->presence && kind == GST_TDL_OUTPUT_MASK;
+    return (live->presence || live->prompt.count) && kind == GST_TDL_OUTPUT_MASK;
 }
 
 /* TRUE if any picture shows the mask. */

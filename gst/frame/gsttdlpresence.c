@@ -102,7 +102,8 @@ enum tdl_result gst_tdl_presence_record(struct gst_tdl_presence *presence,
         presence->count--;
     }
     place = (presence->first + presence->count) % GST_TDL_SHARES;
-    presence->ring[place] = (struct gst_tdl_share){ .scale = 1, .moment = *moment };
+    presence->ring[place] =
+        (struct gst_tdl_share){ .scale = 1, .prompt = infer->asked.serial, .moment = *moment };
     if (part->width)
         presence->ring[place].scale =
             (gdouble)presence->width * presence->height / ((gdouble)part->width * part->height);
@@ -127,7 +128,7 @@ void gst_tdl_presence_submitted(struct gst_tdl_presence *presence, guint64 point
 }
 
 gboolean gst_tdl_presence_look(struct gst_tdl_presence *presence, struct tdl_context *context,
-                               gdouble *out_share, struct gst_tdl_moment *out_moment)
+                               struct gst_tdl_seen *out_seen)
 {
     const guint place = presence->first % GST_TDL_SHARES;
     const struct gst_tdl_share *share = &presence->ring[place];
@@ -136,8 +137,9 @@ gboolean gst_tdl_presence_look(struct gst_tdl_presence *presence, struct tdl_con
     if (!presence->count || tdl_context_wait(context, share->point, 0) != TDL_OK)
         return FALSE;
     data = tdl_buffer_data(presence->shares);
-    *out_share = MIN(*(const gfloat *)(const void *)(data + place * STRIDE) * share->scale, 1);
-    *out_moment = share->moment;
+    out_seen->share = MIN(*(const gfloat *)(const void *)(data + place * STRIDE) * share->scale, 1);
+    out_seen->prompt = share->prompt;
+    out_seen->moment = share->moment;
     presence->first++;
     presence->count--;
     return TRUE;

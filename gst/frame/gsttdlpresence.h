@@ -38,9 +38,17 @@ struct gst_tdl_presence {
     struct gst_tdl_share {
         guint64 point; /* when it is there; 0: not submitted */
         gdouble scale; /* from the mask to the frame */
+        guint prompt;  /* serial of the one that was asked */
         struct gst_tdl_moment moment;
     } ring[GST_TDL_SHARES];
     guint first, count; /* shares that are not read yet */
+};
+
+/* What was seen of a run. */
+struct gst_tdl_seen {
+    gdouble share; /* of the frame */
+    guint prompt;
+    struct gst_tdl_moment moment;
 };
 
 void gst_tdl_presence_finish(struct gst_tdl_presence *presence);
@@ -54,6 +62,6 @@ enum tdl_result gst_tdl_presence_record(struct gst_tdl_presence *presence,
 void gst_tdl_presence_submitted(struct gst_tdl_presence *presence, guint64 point);
 /* Look at one share that is there; FALSE: there is none (more). */
 gboolean gst_tdl_presence_look(struct gst_tdl_presence *presence, struct tdl_context *context,
-                               gdouble *out_share, struct gst_tdl_moment *out_moment);
+                               struct gst_tdl_seen *out_seen);
 
 #endif

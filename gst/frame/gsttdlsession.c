@@ -200,19 +200,34 @@ void gst_tdl_session_publish_load(struct gst_tdl_session *session,
     session->usage.published = published;
 }
 
-gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                               struct gst_tdl_moment *out_since)
+/* TRUE where that is another answer than before, or one to another prompt. */
+static gboolean see_object(struct gst_tdl_object *object, const struct gst_tdl_seen *seen)
+{
+    const gboolean is_new = seen->prompt != object->seen.prompt, found = seen->share > 0;
+
+    if (!seen->prompt || (!is_new && found == object->found))
+        return FALSE;
+    *object = (struct gst_tdl_object){ *seen, found, is_new };
+    return TRUE;
+}
+
+guint gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                            struct gst_tdl_moment *out_since)
 {
     struct gst_tdl_presence *presence = &session->presence;
-    struct gst_tdl_moment moment;
-    gdouble share;
+    struct gst_tdl_seen seen;
+    guint changed = 0;
 
-    if (!live->presence && presence->graph)
+    if (!gst_tdl_plan_watches(live, GST_TDL_OUTPUT_MASK) && presence->graph)
         gst_tdl_presence_finish(presence);
-    while (gst_tdl_presence_look(presence, session->device->context, &share, &moment))
-        if (gst_tdl_watch_see(&presence->watch, live, share, &moment, out_since))
-            return TRUE;
-    return FALSE;
+    while (!changed && gst_tdl_presence_look(presence, session->device->context, &seen)) {
+        if (live->presence &&
+            gst_tdl_watch_see(&presence->watch, live, seen.share, &seen.moment, out_since))
+            changed |= GST_TDL_CHANGED_PRESENCE;
+        if (see_object(&session->object, &seen))
+            changed |= GST_TDL_CHANGED_OBJECT;
+    }
+    return changed;
 }
 
 void gst_tdl_session_discontinue(struct gst_tdl_session *session, gboolean forget)

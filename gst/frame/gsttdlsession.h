@@ -35,6 +35,12 @@ struct gst_tdl_session_stream {
     struct gst_tdl_region region;    /* region that the network read last */
 };
 
+/* The object that the prompt means. */
+struct gst_tdl_object {
+    struct gst_tdl_seen seen; /* last change; prompt 0: there was none yet */
+    gboolean found, is_new;   /* the first run with that prompt */
+};
+
 /* All of it belongs to the streaming thread, and is made and freed while nothing streams, but:
  * `device` and the allocators stay the same, and any thread may ask them; the flight and the
  * batcher have locks of their own, so that a state change or a flush cuts short what waits
@@ -55,6 +61,7 @@ struct gst_tdl_session {
     struct gst_tdl_importer importer;
     struct gst_tdl_flight flight;
     struct gst_tdl_presence presence;
+    struct gst_tdl_object object;
 
     struct gst_tdl_session_usage usage;
     struct gst_tdl_session_stream stream;
@@ -157,9 +164,16 @@ void gst_tdl_session_publish_load(struct gst_tdl_session *session,
                                   const struct gst_tdl_strain *strain);
 /* The name of the model that works, or its file; never freed. */
 const gchar *gst_tdl_session_model(const struct gst_tdl_session *session);
-/* Reads what presence saw in finished runs, up to the next change; TRUE at a change. */
-gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                               struct gst_tdl_moment *out_since);
+/* What runs have changed: bits. */
+enum gst_tdl_change {
+    GST_TDL_CHANGED_PRESENCE = 1,
+    GST_TDL_CHANGED_OBJECT = 2, /* the one that the prompt means is found or lost, or a new prompt
+                                   was tried */
+};
+/* Reads what was seen in finished runs, up to the next change, and returns what has changed; 0:
+ * nothing more has. */
+guint gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                            struct gst_tdl_moment *out_since);
 /* The next frame does not follow the last one: it gets a mask of its own, whatever
  * the interval; with `forget`, one that has no share of those before. */
 void gst_tdl_session_discontinue(struct gst_tdl_session *session, gboolean forget);

@@ -318,14 +318,9 @@ static void note(struct gst_tdl_decode *d, const char *name, const struct tdl_te
 }
 
 /* One of several that may belong together. */
-struct kept {
-    gchar *name;
-    struct tdl_operand *operand;
-};
-
 static void clear_kept(gpointer kept)
 {
-    g_free(((struct kept *)kept)->name);
+    g_free(((struct gst_tdl_named *)kept)->name);
 }
 
 void gst_tdl_decode_clear(struct gst_tdl_decode *d)
@@ -334,10 +329,19 @@ void gst_tdl_decode_clear(struct gst_tdl_decode *d)
     g_clear_pointer(&d->kept, g_array_unref);
 }
 
-/* Is it to be seen from all outputs what this one is? */
-static gboolean wants_all(const struct gst_tdl_sources *sources)
+/* Is the mask what a prompt means? */
+static gboolean is_prompted(const struct gst_tdl_decode *d)
 {
-    return gst_tdl_instances_are(sources->decoder) ||
+    return gst_tdl_mask_decoder_wanted(d->sources) &&
+           (*d->sources->decoder_model || d->prompted.takes_points);
+}
+
+/* Is it to be seen from all outputs what this one is? */
+static gboolean wants_all(const struct gst_tdl_decode *d)
+{
+    const struct gst_tdl_sources *sources = d->sources;
+
+    return is_prompted(d) || gst_tdl_instances_are(sources->decoder) ||
            (sources->decoder == GST_TDL_DECODE_AUTO && !*sources->model_output);
 }
 
@@ -392,16 +396,16 @@ struct tdl_operand *gst_tdl_decode_output(void *data, struct tdl_builder *builde
                                           struct tdl_operand *operand)
 {
     struct gst_tdl_decode *d = data;
-    struct kept one = { NULL, operand };
+    struct gst_tdl_named one = { NULL, operand };
 
     if (gst_tdl_foreground_may_be(d->sources, name))
         d->colors = operand;
     if (d->colors == operand && *d->sources->foreground_output)
         return NULL; /* the output is no mask */
-    if (!wants_all(d->sources))
+    if (!wants_all(d))
         return gst_tdl_decode_alone(d, builder, name, operand);
     if (!d->kept) {
-        d->kept = g_array_new(FALSE, FALSE, sizeof(struct kept));
+        d->kept = g_array_new(FALSE, FALSE, sizeof(struct gst_tdl_named));
         g_array_set_clear_func(d->kept, clear_kept);
     }
     one.name = g_strdup(name);
@@ -417,7 +421,7 @@ static struct tdl_operand *decode_objects(struct gst_tdl_decode *d, struct tdl_b
     struct gst_tdl_objects o = { b, outputs, count, .sources = d->sources };
 
     for (guint i = 0; i < count; i++)
-        outputs[i] = g_array_index(d->kept, struct kept, i).operand;
+        outputs[i] = g_array_index(d->kept, struct gst_tdl_named, i).operand;
     if (d->picture.rank) {
         o.height = d->picture.shape[first];
         o.width = d->picture.shape[first + 1];
@@ -426,13 +430,41 @@ static struct tdl_operand *decode_objects(struct gst_tdl_decode *d, struct tdl_b
     return flatten(d, b, d->mask);
 }
 
+/* Outputs of what is told by prompts which object to cut out. */
+static struct tdl_operand *decode_prompted(struct gst_tdl_decode *d, struct tdl_builder *b)
+{
+    d->found = TRUE;
+    d->mask = gst_tdl_mask_decoder_mask(
+        &d->prompted, b, (const struct gst_tdl_named *)(const void *)d->kept->data, d->kept->len);
+    return flatten(d, b, d->mask);
+}
+
+/* An encoder's output may look like the classes of pixels. */
+static gboolean are_embeddings(struct gst_tdl_decode *d, struct tdl_builder *b)
+{
+    for (guint i = 0; i < d->kept->len; i++) {
+        const gchar *name = g_array_index(d->kept, struct gst_tdl_named, i).name;
+
+        if (!g_str_has_prefix(name, "image_embed") || d->sources->decoder != GST_TDL_DECODE_AUTO)
+            continue;
+        tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                         "it makes embeddings of the picture (\"%s\"), and no mask: set "
+                         "\"decoder-model\" to the file of its mask decoder, and \"prompt\"",
+                         name);
+        d->found = TRUE; /* and this is the message, not that there is none */
+        return TRUE;
+    }
+    return FALSE;
+}
+
 /* A mask is there that these are the colours of. */
-static gboolean lies_beside_mask(const struct gst_tdl_decode *d, const struct kept *kept)
+static gboolean lies_beside_mask(const struct gst_tdl_decode *d, const struct gst_tdl_named *kept)
 {
     gboolean beside = FALSE;
 
     for (guint i = 0; i < d->kept->len && kept->operand == d->colors; i++)
-        beside |= gst_tdl_foreground_is_beside(g_array_index(d->kept, struct kept, i).name);
+        beside |=
+            gst_tdl_foreground_is_beside(g_array_index(d->kept, struct gst_tdl_named, i).name);
     return beside;
 }
 
@@ -440,13 +472,13 @@ void gst_tdl_decode_finish(struct gst_tdl_decode *d, struct tdl_builder *b)
 {
     struct tdl_operand *mask;
 
-    if (!d->kept)
+    if (!d->kept || (!is_prompted(d) && are_embeddings(d, b)))
         return;
-    mask = decode_objects(d, b);
+    mask = is_prompted(d) ? decode_prompted(d, b) : decode_objects(d, b);
     if (d->found && mask)
         tdl_builder_output(b, "mask", mask);
     for (guint i = 0; i < d->kept->len && !d->found; i++) {
-        const struct kept *kept = &g_array_index(d->kept, struct kept, i);
+        const struct gst_tdl_named *kept = &g_array_index(d->kept, struct gst_tdl_named, i);
 
         if (!lies_beside_mask(d, kept) &&
             (mask = gst_tdl_decode_alone(d, b, kept->name, kept->operand)) != NULL)

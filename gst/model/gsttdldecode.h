@@ -6,7 +6,7 @@
 
 #include <tdl/models.h>
 
-#include "settings/gsttdlsettings.h"
+#include "gsttdlmaskdecoder.h"
 
 /* State of decoding the outputs while a model is read. */
 struct gst_tdl_decode {
@@ -20,7 +20,8 @@ struct gst_tdl_decode {
     GArray *kept;                     /* outputs that may be a part of the mask; NULL: none yet */
     struct tdl_tensor_params picture; /* the input that gets the frame; rank 0: not known */
     enum tdl_layout layout;           /* of the picture */
-    struct tdl_operand *mask;         /* [1, h, w, C]; NULL: not yet */
+    struct gst_tdl_mask_decoder prompted; /* of models with prompts */
+    struct tdl_operand *mask;             /* [1, h, w, C]; NULL: not yet */
     struct tdl_operand *colors; /* colours of the foreground, as the model gives them; NULL: none */
     guint classes;              /* channels of the chosen output; 0: the model does not say */
     gboolean shares;            /* the output has bytes, which are assumed to be shares of 255 */

@@ -102,3 +102,31 @@ void gst_tdl_fit(gint fit, const struct gst_tdl_fit_sizes *sizes,
     else if (fit == GST_TDL_FIT_CROP)
         crop(sizes, picture, out_part);
 }
+
+/* A share of a side of the frame as one of the picture's: what is read of it, and where that goes;
+ * lengths of 0 are all of it. */
+static gdouble place_in(gdouble share, guint frame, const guint read[2], const guint input,
+                        const guint inside[2])
+{
+    const gdouble px = read[1] ? (share * frame - read[0]) / read[1] : share;
+
+    return inside[1] ? (inside[0] + px * inside[1]) / input : px;
+}
+
+struct gst_tdl_point gst_tdl_fit_point(const struct gst_tdl_point *point,
+                                       const struct gst_tdl_fit_sizes *s,
+                                       const struct tdl_frame_to_tensor_params *p)
+{
+    struct gst_tdl_point to = { .label = point->label };
+
+    to.x = place_in((gdouble)point->x, s->frame[0], (guint[]){ p->crop.x, p->crop.width },
+                    s->input[0], (guint[]){ p->inside.x, p->inside.width });
+    to.y = place_in((gdouble)point->y, s->frame[1], (guint[]){ p->crop.y, p->crop.height },
+                    s->input[1], (guint[]){ p->inside.y, p->inside.height });
+    if (to.label <= GST_TDL_POINT_FOREGROUND &&
+        (to.x != CLAMP(to.x, 0, 1) || to.y != CLAMP(to.y, 0, 1)))
+        return (struct gst_tdl_point){ 0, 0, GST_TDL_POINT_NONE };
+    to.x = CLAMP(to.x, 0, 1);
+    to.y = CLAMP(to.y, 0, 1);
+    return to;
+}

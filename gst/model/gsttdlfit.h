@@ -29,4 +29,10 @@ struct gst_tdl_mask_part {
 void gst_tdl_fit(gint fit, const struct gst_tdl_fit_sizes *sizes,
                  struct tdl_frame_to_tensor_params *picture, struct gst_tdl_mask_part *out_part);
 
+/* A point of the frame in shares of the network's picture, which lies in it as gst_tdl_fit() has
+ * said. One that the network does not see says nothing; a box ends where that picture does. */
+struct gst_tdl_point gst_tdl_fit_point(const struct gst_tdl_point *point,
+                                       const struct gst_tdl_fit_sizes *sizes,
+                                       const struct tdl_frame_to_tensor_params *picture);
+
 #endif

@@ -95,6 +95,9 @@ struct tdl_operand *gst_tdl_inputs_read(void *data, struct tdl_builder *builder,
 
     if (!check_dims(links->decode->sources, builder, name, params))
         return NULL;
+    x = gst_tdl_mask_decoder_input(&links->decode->prompted, builder, name, params);
+    if (x || tdl_builder_status(builder) != TDL_OK)
+        return x;
     if (params->rank != 4 || params->shape[axis] != 3 || is_state(links, name))
         return NULL;
     if (params->shape[0] != 1)
@@ -105,6 +108,8 @@ struct tdl_operand *gst_tdl_inputs_read(void *data, struct tdl_builder *builder,
     if (!links->decode->picture.rank && !file_of(links, name)) {
         links->decode->picture = *params;
         links->decode->layout = layout;
+        links->decode->prompted.height = params->shape[axis == 1 ? 2 : 1];
+        links->decode->prompted.width = params->shape[axis == 1 ? 3 : 2];
     }
     if (!bytes && params->dtype != TDL_FLOAT16)
         return NULL;

@@ -18,8 +18,10 @@ static const struct family {
       "prototypes [1, M, h, w]",
       gst_tdl_yolo_find, gst_tdl_yolo_mask },
     { GST_TDL_DECODE_MASK_RCNN, "a Mask R-CNN",
-      "decoder=mask-rcnn wants boxes [N, 4], labels [N] in whole numbers, scores [N] and masks "
-      "[N, 1, h, w]; [N, 5] are boxes with their scores, and a dimension of 1 may lead",
+      "decoder=mask-rcnn wants labels [N] in whole numbers, scores [N], masks [N, 1, h, w] and, "
+      "unless these are of the whole picture, boxes [N, 4]; [N, 5] are boxes with their scores, "
+      "and "
+      "a dimension of 1 may lead",
       gst_tdl_mask_rcnn_find, gst_tdl_mask_rcnn_mask },
     { GST_TDL_DECODE_RF_DETR_SEG, "an RF-DETR",
       "decoder=rf-detr-seg wants boxes [1, Q, 4], scores [1, Q, classes] and masks [1, Q, h, w]",

@@ -65,7 +65,12 @@ static void open_dimensions(struct gst_tdl_links *links, const struct gst_tdl_so
 
     links->dimension_count =
         states + gst_tdl_inputs_dimensions(sources, links->dimensions + states,
-                                           links->places + states, GST_TDL_LINK_DIMS - states);
+                                           links->places + states,
+                                           GST_TDL_LINK_DIMS - GST_TDL_MASK_DECODER_DIMS - states);
+    if (gst_tdl_mask_decoder_wanted(sources))
+        links->dimension_count += gst_tdl_mask_decoder_dimensions(
+            gst_tdl_sources_room(sources), links->dimensions + links->dimension_count,
+            links->places + links->dimension_count);
     for (guint i = 0; i < links->state_count * GST_TDL_STATE_DIMS; i++) {
         links->places[i] = g_strdup_printf("%s:%u", links->states[i / GST_TDL_STATE_DIMS * 2],
                                            i % GST_TDL_STATE_DIMS);
@@ -77,6 +82,8 @@ static void open_dimensions(struct gst_tdl_links *links, const struct gst_tdl_so
 gboolean gst_tdl_links_parse(struct gst_tdl_links *links, const struct gst_tdl_sources *sources,
                              GError **error)
 {
+    struct gst_tdl_prompt prompt = { 0 };
+
     *links = (struct gst_tdl_links){ .bytes = g_ptr_array_new_with_free_func(g_free) };
     if (*sources->model_constants) {
         links->constants =
@@ -109,6 +116,8 @@ gboolean gst_tdl_links_parse(struct gst_tdl_links *links, const struct gst_tdl_s
             return fail(error, "model-pictures", sources->model_pictures,
                         "INPUT=FILE,…, such as bgr=empty-room.png", GST_TDL_MAX_PICTURES - 1);
     }
+    if (!gst_tdl_prompt_parse(sources->prompt, &prompt, error))
+        return FALSE;
     open_dimensions(links, sources);
     return check_names((const gchar *const *)links->pictures, links->picture_count,
                        "model-pictures", error) &&
@@ -170,6 +179,7 @@ void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *deco
     links->decode = decode;
     g_ptr_array_set_size(links->bytes, 0);
     decode->flat = links->state_count > 0;
+    decode->prompted = (struct gst_tdl_mask_decoder){ .sources = decode->sources };
     reading->numbers = links->numbers;
     reading->number_count = links->constant_count;
     reading->dimensions = links->dimensions;
@@ -262,6 +272,19 @@ static gchar *find_pair(const struct gst_tdl_links *links, const struct tdl_grap
                            output, a, input, b);
 }
 
+/* The state of what follows an object, where the graph has it. */
+static void find_followed(const struct tdl_graph *graph, struct gst_tdl_states *out)
+{
+    const guint i = out->count;
+
+    out->params[i] = find_tensor(graph, tdl_graph_input, GST_TDL_LAST, &out->inputs[i]);
+    if (!out->params[i])
+        return;
+    find_tensor(graph, tdl_graph_output, GST_TDL_FOLLOWED, &out->outputs[i]);
+    out->of[i] = i;
+    out->count++;
+}
+
 static gboolean is_one_of(const gchar *const *list, guint count, const gchar *name)
 {
     for (guint i = 0; i < count; i++)
@@ -286,8 +309,9 @@ gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_g
     }
     if (fault)
         return fault;
+    find_followed(graph, out);
     for (guint i = 0; tdl_graph_input(graph, i, &name); i++) {
-        if (is_one_of(out->inputs, out->count, name))
+        if (is_one_of(out->inputs, out->count, name) || !strcmp(name, GST_TDL_PROMPT))
             continue;
         if (*out_picture_count == GST_TDL_MAX_PICTURES)
             return g_strdup_printf("tdlfilter gives a model %d pictures at most, and this one has "
@@ -330,7 +354,7 @@ enum tdl_result gst_tdl_carry_init(struct gst_tdl_carry *memory, struct tdl_cont
 
 void gst_tdl_carry_finish(struct gst_tdl_carry *memory)
 {
-    for (guint i = 0; i < GST_TDL_MAX_LINKS; i++) {
+    for (guint i = 0; i < GST_TDL_MAX_STATES; i++) {
         tdl_tensor_destroy(&memory->zeros[i]);
         tdl_tensor_destroy(&memory->tensors[0][i]);
         tdl_tensor_destroy(&memory->tensors[1][i]);

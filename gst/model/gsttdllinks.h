@@ -17,7 +17,9 @@
 #define GST_TDL_MAX_LINKS 12 /* bound of each kind: graphs have 64 inputs, and outputs */
 #define GST_TDL_STATE_DIMS 4
 #define GST_TDL_MAX_PICTURES 4 /* pictures that a model takes, the frame among them */
-#define GST_TDL_LINK_DIMS (GST_TDL_STATE_DIMS * (GST_TDL_MAX_LINKS + GST_TDL_MAX_PICTURES))
+#define GST_TDL_MAX_STATES (GST_TDL_MAX_LINKS + 1) /* with that of gsttdlfollow.h */
+#define GST_TDL_LINK_DIMS                                                                          \
+    (GST_TDL_STATE_DIMS * (GST_TDL_MAX_LINKS + GST_TDL_MAX_PICTURES) + GST_TDL_MASK_DECODER_DIMS)
 
 /* The properties' words about inputs, while a model is read. */
 struct gst_tdl_links {
@@ -51,9 +53,9 @@ void gst_tdl_links_resize(struct gst_tdl_links *links);
 /* The states of a graph, by names that it owns. */
 struct gst_tdl_states {
     guint count;
-    const gchar *inputs[GST_TDL_MAX_LINKS], *outputs[GST_TDL_MAX_LINKS];
-    const struct tdl_tensor_params *params[GST_TDL_MAX_LINKS];
-    guint of[GST_TDL_MAX_LINKS]; /* the first with the same output: itself, mostly */
+    const gchar *inputs[GST_TDL_MAX_STATES], *outputs[GST_TDL_MAX_STATES];
+    const struct tdl_tensor_params *params[GST_TDL_MAX_STATES];
+    guint of[GST_TDL_MAX_STATES]; /* the first with the same output: itself, mostly */
 };
 /* Find them in the graph, and which inputs are pictures (GST_TDL_MAX_PICTURES) and which
  * output the mask. NULL, or what is wrong, to be freed; *out_open: states whose input and
@@ -64,7 +66,7 @@ gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_g
 
 /* An element's states: each twice, one read and one written. */
 struct gst_tdl_carry {
-    struct tdl_tensor *zeros[GST_TDL_MAX_LINKS], *tensors[2][GST_TDL_MAX_LINKS];
+    struct tdl_tensor *zeros[GST_TDL_MAX_STATES], *tensors[2][GST_TDL_MAX_STATES];
     guint turn;    /* written by the next run */
     gboolean kept; /* there is a run before */
 };

@@ -6,6 +6,8 @@
  */
 #include "gsttdlmaskrcnn.h"
 
+#include "gsttdlfollow.h"
+
 #define STRIDE 4           /* px of the picture a pixel of the union, of masks in boxes */
 #define LEAST_EXTENT 1e-3f /* px, of a box that is empty */
 
@@ -81,7 +83,7 @@ gboolean gst_tdl_mask_rcnn_find(const struct gst_tdl_objects *o, struct tdl_oper
         for (guint part = MASKS; part <= SCORES; part++)
             parts[part] = find_part(o, part, n);
         parts[LABELS] = o->outputs[i];
-        if (parts[MASKS] && parts[BOXES] && (parts[SCORES] || columns_of(parts[BOXES]) == 5))
+        if (parts[MASKS] && (parts[SCORES] || (parts[BOXES] && columns_of(parts[BOXES]) == 5)))
             return TRUE;
     }
     return FALSE;
@@ -141,7 +143,7 @@ static struct tdl_operand *paste(const struct gst_tdl_objects *o, struct tdl_ope
 static struct tdl_operand *score(const struct gst_tdl_objects *o, struct tdl_operand *boxes,
                                  struct tdl_operand *const *parts)
 {
-    const guint n = tdl_operand_get_desc(boxes)->shape[0];
+    const guint n = columns_of(parts[LABELS]);
     struct tdl_builder *b = o->builder;
     struct tdl_operand *s = parts[SCORES], *label;
 
@@ -165,9 +167,10 @@ static struct tdl_operand *pick(struct tdl_builder *b, struct tdl_operand *masks
 }
 
 /* Masks over the whole picture, or of another shape than a box's. */
-static gboolean are_whole(const struct gst_tdl_objects *o, guint h, guint w)
+static gboolean are_whole(const struct gst_tdl_objects *o, struct tdl_operand *const *parts,
+                          guint h, guint w)
 {
-    return h != w || (h == o->height && w == o->width);
+    return !parts[BOXES] || h != w || (h == o->height && w == o->width);
 }
 
 struct tdl_operand *gst_tdl_mask_rcnn_mask(const struct gst_tdl_objects *o,
@@ -177,18 +180,19 @@ struct tdl_operand *gst_tdl_mask_rcnn_mask(const struct gst_tdl_objects *o,
     const guint h = m->shape[m->rank - 2], w = m->shape[m->rank - 1];
     const guint n = columns_of(parts[LABELS]);
     const guint objects = MIN(n, GST_TDL_OBJECTS_MOST), list[] = { objects, 1 };
-    const gboolean whole = are_whole(o, h, w);
+    const gboolean whole = are_whole(o, parts, h, w);
     const guint out[] = { whole ? h : (o->height + STRIDE - 1) / STRIDE,
                           whole ? w : (o->width + STRIDE - 1) / STRIDE };
     struct tdl_builder *b = o->builder;
-    struct tdl_operand *boxes, *scores, *indices, *x;
+    struct tdl_operand *boxes = NULL, *scores, *indices, *x;
 
     if (!whole && !o->height)
         return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
                                 "its masks lie in boxes of a picture whose size is not known: "
                                 "export it with masks of the picture's size");
-    boxes = tdl_builder_reshape(b, gst_tdl_objects_as_float(b, parts[BOXES]), 2,
-                                (guint[]){ n, columns_of(parts[BOXES]) });
+    if (parts[BOXES])
+        boxes = tdl_builder_reshape(b, gst_tdl_objects_as_float(b, parts[BOXES]), 2,
+                                    (guint[]){ n, columns_of(parts[BOXES]) });
     scores = score(o, boxes, parts);
     indices = gst_tdl_objects_best(b, scores, objects);
     scores = tdl_builder_reshape(b, tdl_builder_gather(b, scores, indices, 0), 2, list);
@@ -197,6 +201,6 @@ struct tdl_operand *gst_tdl_mask_rcnn_mask(const struct gst_tdl_objects *o,
         x = paste(o, x, tdl_builder_gather(b, boxes, indices, 0), h, w, out);
     scores = tdl_builder_greater(b, scores, gst_tdl_objects_number(b, 0));
     x = tdl_builder_mul(b, x, gst_tdl_objects_as_float(b, scores));
-    return tdl_builder_reshape(b, gst_tdl_objects_largest(b, x), 4,
-                               (guint[]){ 1, out[0], out[1], 1 });
+    x = gst_tdl_follow_unite(o, x, out[0], out[1], FALSE);
+    return tdl_builder_reshape(b, x, 4, (guint[]){ 1, out[0], out[1], 1 });
 }

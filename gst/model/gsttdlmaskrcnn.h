@@ -7,7 +7,8 @@
 #include "gsttdlobjects.h"
 
 /* Masks [N, 1, h, w], [N, h, w] or [1, N, h, w], boxes [N, 4], labels [N] and scores [N]; or boxes
- * [N, 5] with their scores, and no fourth part. All but the masks may have a dimension of 1 before
+ * [N, 5] with their scores, and no fourth part. Without boxes, as SOLO (Wang et al. 2020) has none,
+ * the masks are of the whole picture. All but the masks may have a dimension of 1 before
  * the others. Labels are whole numbers. */
 gboolean gst_tdl_mask_rcnn_find(const struct gst_tdl_objects *objects,
                                 struct tdl_operand **out_parts);

@@ -272,8 +272,13 @@ static gboolean read_tensor(const struct info *info, const gchar *group, struct 
     return read_dims(info, group, FALSE, dims, &count, error);
 }
 
+static gboolean is_file(const gchar *key)
+{
+    return !strcmp(key, "labels") || !strcmp(key, "decoder-model");
+}
+
 /* A file is where this one is, if nothing else is said. */
-static gchar *find_labels(const struct info *info, const gchar *text)
+static gchar *find_file(const struct info *info, const gchar *text)
 {
     g_autofree gchar *folder = g_path_get_dirname(info->path);
 
@@ -315,10 +320,10 @@ static gboolean read_ours(const struct info *info, struct gst_tdl_sources *sourc
     for (guint i = 0; keys && keys[i]; i++) {
         g_autofree gchar *text = g_key_file_get_string(info->keys, OURS, keys[i], NULL);
 
-        if (text && *text && !strcmp(keys[i], "labels")) {
+        if (text && *text && is_file(keys[i])) {
             g_autofree gchar *given = g_steal_pointer(&text);
 
-            text = find_labels(info, given);
+            text = find_file(info, given);
         }
         if (!text || !gst_tdl_sources_fill(sources, keys[i], text))
             return refuse(info, OURS, keys[i],

@@ -7,6 +7,8 @@
  */
 #include "gsttdlqueries.h"
 
+#include "gsttdlfollow.h"
+
 #define BOX 4 /* numbers */
 
 /* How many queries a table [1, Q, C] has; 0: it is none. */
@@ -140,7 +142,8 @@ static struct tdl_operand *decode(const struct gst_tdl_objects *o, struct tdl_op
     scores = tdl_builder_greater(b, scores, gst_tdl_objects_number(b, 0));
     x = pick(b, parts[1], axis, indices);
     x = tdl_builder_add(b, x, gst_tdl_objects_or_nowhere(b, scores));
-    x = tdl_builder_reshape(b, gst_tdl_objects_largest(b, x), 4, image);
+    x = gst_tdl_follow_unite(o, x, image[1], image[2], TRUE);
+    x = tdl_builder_reshape(b, x, 4, image);
     return tdl_builder_sigmoid(b, x);
 }
 

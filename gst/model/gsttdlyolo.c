@@ -13,6 +13,7 @@
  */
 #include "gsttdlyolo.h"
 
+#include "gsttdlfollow.h"
 #include "gsttdlobjects.h"
 
 #define MOST_CANDIDATES 300
@@ -183,11 +184,13 @@ static struct tdl_operand *add_up(struct tdl_builder *b, const struct head *head
 
 /* The union over objects, whose scores are 0 where there is none. To add is what devices do
  * fastest with so many numbers. */
-static struct tdl_operand *unite(struct tdl_builder *b, const struct head *head,
+static struct tdl_operand *unite(const struct gst_tdl_objects *o, const struct head *head,
                                  struct tdl_operand *sums, struct tdl_operand *boxes,
                                  struct tdl_operand *scores, guint objects)
 {
     const guint list[] = { objects, 1, 1 }, image[] = { 1, head->h, head->w, 1 };
+    const guint flat[] = { objects, head->h * head->w };
+    struct tdl_builder *b = o->builder;
     struct tdl_operand *rows_of, *columns_of, *there;
 
     there = tdl_builder_greater(b, tdl_builder_reshape(b, scores, 3, list),
@@ -196,14 +199,15 @@ static struct tdl_operand *unite(struct tdl_builder *b, const struct head *head,
     columns_of = between(b, boxes, 0, head->w, objects, FALSE);
     sums = tdl_builder_add(b, sums, gst_tdl_objects_or_nowhere(b, rows_of));
     sums = tdl_builder_add(b, sums, gst_tdl_objects_or_nowhere(b, columns_of));
-    return tdl_builder_sigmoid(b,
-                               tdl_builder_reshape(b, gst_tdl_objects_largest(b, sums), 4, image));
+    sums = gst_tdl_follow_unite(o, tdl_builder_reshape(b, sums, 2, flat), head->h, head->w, TRUE);
+    return tdl_builder_sigmoid(b, tdl_builder_reshape(b, sums, 4, image));
 }
 
-static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *candidates,
-                                  struct tdl_operand *prototypes, enum tdl_layout layout,
-                                  const struct gst_tdl_sources *sources)
+static struct tdl_operand *decode(const struct gst_tdl_objects *o, struct tdl_operand *candidates,
+                                  struct tdl_operand *prototypes, enum tdl_layout layout)
 {
+    const struct gst_tdl_sources *sources = o->sources;
+    struct tdl_builder *b = o->builder;
     struct tdl_operand *all, *x, *scores, *boxes, *indices;
     guint kept, objects;
     struct head head;
@@ -231,7 +235,7 @@ static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *can
     x = rows(b, x, head.rows - head.m, head.m);
     x = add_up(b, &head, tdl_builder_gather(b, x, indices, 1), prototypes,
                layout == TDL_LAYOUT_NCHW, objects);
-    return unite(b, &head, x, tdl_builder_gather(b, boxes, indices, 1),
+    return unite(o, &head, x, tdl_builder_gather(b, boxes, indices, 1),
                  tdl_builder_gather(b, scores, indices, 0), objects);
 }
 
@@ -253,6 +257,5 @@ gboolean gst_tdl_yolo_find(const struct gst_tdl_objects *o, struct tdl_operand *
 struct tdl_operand *gst_tdl_yolo_mask(const struct gst_tdl_objects *o,
                                       struct tdl_operand *const *parts)
 {
-    return decode(o->builder, parts[0], parts[1], gst_tdl_objects_layout(o->builder, parts[1]),
-                  o->sources);
+    return decode(o, parts[0], parts[1], gst_tdl_objects_layout(o->builder, parts[1]));
 }

@@ -29,6 +29,19 @@ static enum tdl_result create_output(struct tdl_context *context,
     return tdl_tensor_create(context, &mine, out_tensor);
 }
 
+/* Nothing is asked for yet. */
+static enum tdl_result create_prompt(struct gst_tdl_infer *infer, struct tdl_context *context)
+{
+    struct tdl_tensor_params mine;
+
+    if (!infer->model->prompt)
+        return TDL_OK;
+    mine = *infer->model->prompt;
+    mine.usage = TDL_TENSOR_WRITABLE;
+    mine.label = "prompt";
+    return tdl_tensor_create(context, &mine, &infer->prompt);
+}
+
 static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_context *context)
 {
     struct tdl_tensor_params input = *infer->model->input_params;
@@ -43,6 +56,8 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
         r = create_output(context, infer->model->indices, "classes", &infer->indices);
     if (r == TDL_OK)
         r = create_output(context, infer->model->foreground, "foreground", &infer->foreground);
+    if (r == TDL_OK)
+        r = create_prompt(infer, context);
     for (guint i = 0; i < infer->model->tensors.count && r == TDL_OK; i++)
         r = create_output(context, infer->model->tensors.list[i].params, "output",
                           &infer->tensors[i]);
@@ -53,8 +68,8 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
 
 /* Bindings that a run reads and writes. */
 struct bindings {
-    struct tdl_binding inputs[GST_TDL_MAX_PICTURES + GST_TDL_MAX_LINKS];
-    struct tdl_binding outputs[3 + GST_TDL_MAX_LINKS + GST_TDL_MAX_TENSORS];
+    struct tdl_binding inputs[1 + GST_TDL_MAX_PICTURES + GST_TDL_MAX_STATES];
+    struct tdl_binding outputs[3 + GST_TDL_MAX_STATES + GST_TDL_MAX_TENSORS];
     guint input_count, output_count;
 };
 
@@ -63,6 +78,8 @@ static void bind(const struct gst_tdl_infer *infer, struct bindings *b)
     b->inputs[0] = (struct tdl_binding){ infer->model->input, infer->input };
     b->input_count =
         1 + gst_tdl_aux_inputs_bind(&infer->others, &infer->model->pictures, b->inputs + 1);
+    if (infer->prompt)
+        b->inputs[b->input_count++] = (struct tdl_binding){ GST_TDL_PROMPT, infer->prompt };
     b->output_count = 0;
     if (infer->output)
         b->outputs[b->output_count++] = (struct tdl_binding){ infer->model->output, infer->output };
@@ -248,6 +265,7 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer)
     tdl_tensor_destroy(&infer->output);
     tdl_tensor_destroy(&infer->indices);
     tdl_tensor_destroy(&infer->foreground);
+    tdl_tensor_destroy(&infer->prompt);
     for (guint i = 0; i < GST_TDL_MAX_TENSORS; i++)
         tdl_tensor_destroy(&infer->tensors[i]);
     gst_tdl_carry_finish(&infer->memory);
@@ -287,6 +305,39 @@ static void fit(struct gst_tdl_infer *infer, const struct tdl_frame *frame, gflo
     gst_tdl_fit(infer->model->fit, &sizes, out_picture, &infer->part);
 }
 
+void gst_tdl_infer_ask(struct gst_tdl_infer *infer, const struct gst_tdl_prompt *prompt)
+{
+    if (!infer->prompt || prompt->serial == infer->asked.serial ||
+        prompt->count > infer->model->prompt->shape[0])
+        return;
+    infer->asked = *prompt;
+    gst_tdl_infer_forget(infer);
+}
+
+/* The prompt's points where the picture has them, at most once for each that is set, unless the
+ * frame comes to the picture in another way. */
+static enum tdl_result tell_prompt(struct gst_tdl_infer *infer, const struct tdl_frame *frame,
+                                   const struct tdl_frame_to_tensor_params *picture)
+{
+    struct gst_tdl_point points[GST_TDL_MAX_POINTS] = { { 0 } };
+    struct gst_tdl_fit_sizes sizes = { .frame = { frame->width, frame->height } };
+    enum tdl_result r;
+
+    if (!infer->prompt)
+        return TDL_OK;
+    image_size(infer->model->input_params, sizes.input);
+    for (guint i = 0; i < GST_TDL_MAX_POINTS; i++)
+        points[i] = i < infer->asked.count
+                        ? gst_tdl_fit_point(&infer->asked.points[i], &sizes, picture)
+                        : (struct gst_tdl_point){ 0, 0, GST_TDL_POINT_NONE };
+    if (!memcmp(points, infer->told, sizeof(points)))
+        return TDL_OK;
+    r = tdl_tensor_write(infer->prompt, points, tdl_tensor_params_size(infer->model->prompt), NULL);
+    if (r == TDL_OK)
+        memcpy(infer->told, points, sizeof(points));
+    return r;
+}
+
 enum tdl_result gst_tdl_infer_run(struct gst_tdl_infer *infer, struct tdl_batch *batch,
                                   const struct tdl_frame *frame,
                                   const struct tdl_frame_to_tensor_params *picture)
@@ -309,6 +360,8 @@ enum tdl_result gst_tdl_infer_picture(struct gst_tdl_infer *infer, struct tdl_ba
     memcpy(infer->seen, infer->region, sizeof(infer->seen));
     infer->frame[0] = frame->width;
     infer->frame[1] = frame->height;
+    if (r == TDL_OK)
+        r = tell_prompt(infer, frame, &picture);
     if (r == TDL_OK)
         r = tdl_frame_to_tensor(batch, frame, infer->input, &picture);
     return r == TDL_OK ? gst_tdl_aux_inputs_record(&infer->others, &infer->model->pictures,

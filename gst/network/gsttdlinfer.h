@@ -26,6 +26,9 @@ struct gst_tdl_infer {
     struct tdl_tensor *output;       /* the mask's memory, as the graph writes it */
     struct tdl_tensor *indices;      /* output GST_TDL_CLASSES, or NULL */
     struct tdl_tensor *foreground;   /* output GST_TDL_FOREGROUND, or NULL */
+    struct tdl_tensor *prompt;       /* input GST_TDL_PROMPT, or NULL */
+    struct gst_tdl_prompt asked;     /* … of the next frame, in shares of that */
+    struct gst_tdl_point told[GST_TDL_MAX_POINTS];   /* in the tensor, in shares of the picture */
     struct tdl_tensor *tensors[GST_TDL_MAX_TENSORS]; /* the model's, in their order */
     struct gst_tdl_carry memory;                     /* states of a recurrent network */
     struct gst_tdl_aux_inputs others;                /* pictures beside the input */
@@ -54,6 +57,9 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer);
  * then ever more seldom, as reading waits for the device. Blocking. */
 GError *gst_tdl_infer_notice(struct gst_tdl_infer *infer, guint64 runs);
 
+/* Which object is meant from the next frame on, if the network is told that. What was asked
+ * before goes on, and so does what it has no room for, as another network is being loaded then. */
+void gst_tdl_infer_ask(struct gst_tdl_infer *infer, const struct gst_tdl_prompt *prompt);
 /* Compile what frames like this one need. Blocking. */
 enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct tdl_frame *frame,
                                       const struct tdl_compile_params *compile);

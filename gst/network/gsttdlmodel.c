@@ -31,15 +31,23 @@ static GCond changed;
 static GPtrArray *entries; /* struct entry *, guarded by `lock` */
 
 /* A file that was written anew is another model, and one that is read otherwise. */
+static void append_file(GString *key, const gchar *path)
+{
+    GStatBuf st = { 0 };
+
+    if (*path && !gst_tdl_read_bundled(path))
+        g_stat(path, &st);
+    g_string_append_printf(key, "%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT "|", path,
+                           (gint64)st.st_size, (gint64)st.st_mtime);
+}
+
 static gchar *make_key(const struct gst_tdl_sources *sources, const gchar *path)
 {
     GString *key = g_string_new(NULL);
-    GStatBuf st = { 0 };
+    g_autofree gchar *decoder = gst_tdl_file_path(sources->decoder_model, NULL);
 
-    if (!gst_tdl_read_bundled(path))
-        g_stat(path, &st);
-    g_string_printf(key, "%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT, *path ? path : "person",
-                    (gint64)st.st_size, (gint64)st.st_mtime);
+    append_file(key, *path ? path : "person");
+    append_file(key, decoder ? decoder : "");
     gst_tdl_sources_key(sources, key);
     return g_string_free(key, FALSE);
 }

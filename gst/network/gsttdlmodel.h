@@ -36,6 +36,7 @@ struct gst_tdl_model {
     struct tdl_tensor_params image;          /* output as an image of rank 4; without, the input */
     struct gst_tdl_tensors tensors;          /* outputs as they are, where they are wanted */
     const struct tdl_tensor_params *indices; /* output GST_TDL_CLASSES, or NULL */
+    const struct tdl_tensor_params *prompt;  /* input GST_TDL_PROMPT, or NULL */
     const struct tdl_tensor_params *foreground; /* output GST_TDL_FOREGROUND, or NULL */
     gboolean guessed;                           /* … which it may not be */
     guint classes;                              /* 0: not known */

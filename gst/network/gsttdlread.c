@@ -101,12 +101,31 @@ static gboolean check_size(const struct gst_tdl_model *model, const gchar *name,
                   stats.arena_bytes >> 20, (guint64)stats.weight_bytes >> 10, picture >> 10);
 }
 
+/* A prompt that nothing hears is a mistake. */
+static gboolean check_prompt(const struct gst_tdl_model *model,
+                             const struct gst_tdl_sources *sources, const gchar *name,
+                             GError **error)
+{
+    const gboolean tensors = model->kind == GST_TDL_OUTPUT_TENSORS;
+
+    if (*sources->decoder_model && !tensors && model->kind != GST_TDL_OUTPUT_MASK)
+        return refuse(error, name,
+                      "with \"decoder-model\" it makes masks, which any other mode than picture "
+                      "and classes shows");
+    if (*sources->prompt && model->kind == GST_TDL_OUTPUT_MASK && !model->prompt)
+        return refuse(error, name,
+                      "\"prompt\" is for models that find objects, and for those with a mask "
+                      "decoder (\"decoder-model\"): leave it empty");
+    return TRUE;
+}
+
 /* A mask was made of the output already. */
-static gboolean check(struct gst_tdl_model *model, gint decoder, const gchar *name, GError **error)
+static gboolean check(struct gst_tdl_model *model, const struct gst_tdl_sources *sources,
+                      const gchar *name, GError **error)
 {
     const struct tdl_tensor_params *in = model->input_params;
 
-    if (!check_size(model, name, error))
+    if (!check_size(model, name, error) || !check_prompt(model, sources, name, error))
         return FALSE;
     if (model->guessed && !has_aspect(&model->image, in))
         return refuse(error, name,
@@ -121,7 +140,7 @@ static gboolean check(struct gst_tdl_model *model, gint decoder, const gchar *na
                       "the mode shows its output for the whole frame, and input-fit=crop gives it "
                       "the middle: stretch and letterbox are possible");
     model->scale = gst_tdl_output_scale(model->kind, in, &model->image);
-    return model->fit != GST_TDL_FIT_TILES || check_tiles(model, decoder, name, error);
+    return model->fit != GST_TDL_FIT_TILES || check_tiles(model, sources->decoder, name, error);
 }
 
 static const struct tdl_tensor_params *find_output(const struct tdl_graph *graph,
@@ -132,6 +151,17 @@ static const struct tdl_tensor_params *find_output(const struct tdl_graph *graph
 
     for (guint i = 0; (p = tdl_graph_output(graph, i, &name)) != NULL; i++)
         if (!strcmp(name, wanted))
+            return p;
+    return NULL;
+}
+
+static const struct tdl_tensor_params *find_prompt(const struct tdl_graph *graph)
+{
+    const struct tdl_tensor_params *p;
+    const gchar *name;
+
+    for (guint i = 0; (p = tdl_graph_input(graph, i, &name)) != NULL; i++)
+        if (!strcmp(name, GST_TDL_PROMPT))
             return p;
     return NULL;
 }
@@ -197,6 +227,7 @@ static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_link
     find_mask(model, mask);
     model->indices = find_output(model->graph, GST_TDL_CLASSES);
     model->foreground = find_output(model->graph, GST_TDL_FOREGROUND);
+    model->prompt = find_prompt(model->graph);
     model->stray = find_stray(model->graph, links, sources->inputs);
     return TRUE;
 }
@@ -255,7 +286,7 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
         r = tdl_builder_stack(builder, params->stack);
     if (ok && r == TDL_OK)
         r = tdl_builder_build(builder, &build, &model->graph);
-    ok = ok && tell(error, r, path, name);
+    ok = ok && tell(error, r, path, decode.prompted.file ? decode.prompted.file : name);
     model->guessed = decode.guessed;
     model->classes = decode.classes;
     model->shares = decode.shares;
@@ -292,7 +323,7 @@ gboolean gst_tdl_read(struct gst_tdl_model *model, const struct gst_tdl_model_pa
 
     model->kind = params->sources->output;
     if (build_linked(model, params, path, name, error) &&
-        check(model, params->sources->decoder, name, error))
+        check(model, params->sources, name, error))
         return TRUE;
     tdl_graph_destroy(&model->graph);
     return FALSE;

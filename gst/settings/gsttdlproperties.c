@@ -73,6 +73,23 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model_pictures), .inference = "model-pictures" },
     { "decoder", "Decoder", "What the model's output says", DECODER, GST_TDL_MODEL,
       GST_TDL_AT(sources.decoder), .def = GST_TDL_DECODE_AUTO },
+    { "decoder-model", "Decoder model",
+      "Of a model in two files, as Segment Anything, SAM 2, EdgeTAM, MobileSAM and EfficientSAM "
+      "are "
+      "exported, the path (or file:// URI) of the second one, which makes a mask of what the file "
+      "of model has seen in the frame and of prompt",
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.decoder_model) },
+    { "prompt", "Prompt",
+      "Which object is meant, of a model with prompts (decoder-model) or of one that finds "
+      "objects: "
+      "\"point X,Y\", \"background X,Y\" and \"box LEFT,TOP,RIGHT,BOTTOM\", one behind the "
+      "other, in shares of the picture from 0 to 1, up to 16 points, such as \"point 0.5,0.4 "
+      "background 0.1,0.1\". It says where the object is in the next frame; in those behind it is "
+      "followed by its last mask. Set it anew, be it to the same, to begin anew. The element "
+      "message tdl-object (found, share, running-time, timestamp) tells when the object is found "
+      "or "
+      "lost. Empty: all objects, and with decoder-model none",
+      STRING, GST_TDL_LIVE, GST_TDL_AT(sources.prompt), .apart = TRUE, .local = TRUE },
     { "score-threshold", "Score threshold",
       "How sure a model that finds objects must be of one, for its mask to count", FLOAT,
       GST_TDL_MODEL, GST_TDL_AT(sources.score_threshold), 0, 1, 0.25 },
@@ -308,7 +325,9 @@ static const GEnumValue decoders[] = {
       "mask2former" },
     { GST_TDL_DECODE_RF_DETR_SEG,
       "Queries with a box and a mask each, and scores of classes before a sigmoid", "rf-detr-seg" },
-    { GST_TDL_DECODE_MASK_RCNN, "Objects with a box, a label, a score and a mask each",
+    { GST_TDL_DECODE_MASK_RCNN,
+      "Objects with a label, a score, a mask and mostly a box each, as those of Mask R-CNN and "
+      "SOLO",
       "mask-rcnn" },
     { 0, NULL, NULL },
 };

@@ -123,6 +123,33 @@ static void set_output(struct gst_tdl_settings *settings, enum gst_tdl_effect *e
     settings->sources.tensors = tensors;
 }
 
+/* Another prompt is taken with the next frame, where the network has room for its points. What
+ * cannot be read changes nothing. */
+static void note_prompt(struct gst_tdl_settings *settings, guint room, enum gst_tdl_effect *effect)
+{
+    struct gst_tdl_sources *sources = &settings->sources;
+
+    if (!gst_tdl_prompt_parse(sources->prompt, &settings->live.prompt, NULL))
+        return;
+    settings->live.prompt.serial++;
+    sources->asks = settings->live.prompt.count > 0;
+    sources->room = MAX(sources->room, gst_tdl_prompt_room(&settings->live.prompt));
+    if (gst_tdl_sources_room(sources) != room)
+        *effect = GST_TDL_MODEL;
+}
+
+static void set_text(struct gst_tdl_settings *settings, const struct gst_tdl_property *p,
+                     const gchar *text, enum gst_tdl_effect *effect)
+{
+    const guint room = gst_tdl_sources_room(&settings->sources);
+    gchar **field = (gchar **)((guint8 *)settings + p->offset);
+
+    g_free(*field);
+    *field = g_strdup(text ? text : "");
+    if (p->offset == GST_TDL_AT(sources.prompt))
+        note_prompt(settings, room, effect);
+}
+
 void gst_tdl_settings_want_tensors_alone(struct gst_tdl_settings *settings)
 {
     enum gst_tdl_effect effect;
@@ -156,8 +183,7 @@ gboolean gst_tdl_settings_set(struct gst_tdl_settings *settings, guint id, const
         *(gboolean *)field = g_value_get_boolean(value);
         break;
     case STRING:
-        g_free(*(gchar **)field);
-        *(gchar **)field = g_value_get_string(value) ? g_value_dup_string(value) : g_strdup("");
+        set_text(settings, p, g_value_get_string(value), out_effect);
         break;
     case CLASSES:
         set_classes(*(GArray **)field, value);
@@ -371,9 +397,17 @@ static void append_outputs(GString *key, const GArray *outputs)
     }
 }
 
+guint gst_tdl_sources_room(const struct gst_tdl_sources *sources)
+{
+    if (*sources->decoder_model)
+        return MAX(sources->room, 2);
+    return sources->asks ? sources->room : 0;
+}
+
 void gst_tdl_sources_key(const struct gst_tdl_sources *sources, GString *key)
 {
-    g_string_append_printf(key, "|%d|%d|%x", sources->output, sources->tensors, sources->look.said);
+    g_string_append_printf(key, "|%d|%d|%x|%u", sources->output, sources->tensors,
+                           sources->look.said, gst_tdl_sources_room(sources));
     for (guint i = 0; i < gst_tdl_property_count; i++) {
         const struct gst_tdl_property *p = &gst_tdl_properties[i];
 

@@ -4,6 +4,8 @@
 #ifndef GST_TDL_SETTINGS_H
 #define GST_TDL_SETTINGS_H
 
+#include "gsttdlprompt.h"
+
 #include <gst/gst.h>
 #include <tdl/frame.h>
 
@@ -110,6 +112,7 @@ struct gst_tdl_live {
     guint batch_size;     /* frames of several streams; 0: of as many as there are, 1: no batches */
     gfloat batch_timeout; /* ms; less than 0: one frame interval */
     guint said;           /* the user has set these of a look, bits as in struct gst_tdl_look */
+    struct gst_tdl_prompt prompt; /* the last one that could be read */
 };
 
 /* How a model wants its mask made, where the user has set nothing. */
@@ -124,7 +127,10 @@ struct gst_tdl_sources {
     gchar *model, *device, *background; /* never NULL */
     /* How the model wants its picture, and what its output says; never NULL. */
     gchar *model_size, *model_output, *input_range, *input_mean, *input_deviation;
-    gchar *foreground_output;                              /* never NULL */
+    gchar *foreground_output; /* never NULL */
+    guint room;               /* points that there were in the largest prompt so far, rounded up */
+    gboolean asks;            /* the last prompt that could be read has any */
+    gchar *decoder_model, *prompt;                         /* never NULL */
     gchar *model_state, *model_constants, *model_pictures; /* other inputs; never NULL */
     gint decoder;                                          /* enum gst_tdl_decoder */
     gint input_fit;                                        /* enum gst_tdl_input_fit */
@@ -203,6 +209,8 @@ gboolean gst_tdl_sources_fill(struct gst_tdl_sources *sources, const gchar *name
  * and the device: whatever property of the sources there will be counts, unless the table says
  * otherwise. */
 void gst_tdl_sources_key(const struct gst_tdl_sources *sources, GString *key);
+/* Points that the network is to have room for; 0: it has no prompt. */
+guint gst_tdl_sources_room(const struct gst_tdl_sources *sources);
 void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to);
 void gst_tdl_sources_clear(struct gst_tdl_sources *sources);
 

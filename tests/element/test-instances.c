@@ -25,13 +25,14 @@ enum kind {
     MASK_RCNN_BOXED,  /* [N, 1, 7, 7] */
     MASK_RCNN_SCORED, /* boxes with scores, all behind a dimension of 1, masks [1, N, 9, 9] */
     MASK_RCNN_BYTES,  /* masks of truth values [N, H, W] */
+    SOLO,             /* the same in shares, without boxes */
     KINDS
 };
 
 static const gint decoders[] = {
     GST_TDL_DECODE_MASK2FORMER, GST_TDL_DECODE_MASK2FORMER, GST_TDL_DECODE_RF_DETR_SEG,
     GST_TDL_DECODE_RF_DETR_SEG, GST_TDL_DECODE_MASK_RCNN,   GST_TDL_DECODE_MASK_RCNN,
-    GST_TDL_DECODE_MASK_RCNN,   GST_TDL_DECODE_MASK_RCNN,
+    GST_TDL_DECODE_MASK_RCNN,   GST_TDL_DECODE_MASK_RCNN,   GST_TDL_DECODE_MASK_RCNN,
 };
 
 struct object {
@@ -240,13 +241,14 @@ static void write_rcnn(struct fixture *f)
 {
     const gboolean scored = f->kind == MASK_RCNN_SCORED;
 
-    add_boxes(f, scored ? 3 : 2, scored ? 5 : 4);
+    if (f->kind != SOLO)
+        add_boxes(f, scored ? 3 : 2, scored ? 5 : 4);
     add_labels(f, scored ? 2 : 1, scored ? TDL_INT32 : TDL_INT64);
     if (!scored)
         add_list_of_scores(f);
     if (scored)
         add_masks(f, 4, (guint[]){1, f->count, f->h, f->w}, FALSE);
-    else if (f->kind == MASK_RCNN_BYTES)
+    else if (f->kind >= MASK_RCNN_BYTES)
         add_masks(f, 3, (guint[]){f->count, f->h, f->w}, FALSE);
     else
         add_masks(f, 4, (guint[]){f->count, 1, f->h, f->w}, FALSE);
@@ -505,7 +507,7 @@ static const struct {
     {RF_DETR, "masks", GST_TDL_DECODE_RF_DETR_SEG, GST_TDL_OUTPUT_MASK, -1, NULL},
     {MASK_RCNN, "labels", GST_TDL_DECODE_MASK_RCNN, GST_TDL_OUTPUT_MASK, -1, NULL},
     {MASK_RCNN, "scores", GST_TDL_DECODE_MASK_RCNN, GST_TDL_OUTPUT_MASK, -1, NULL},
-    {MASK_RCNN, "boxes", GST_TDL_DECODE_MASK_RCNN, GST_TDL_OUTPUT_MASK, -1, NULL},
+    {MASK_RCNN_SCORED, "boxes", GST_TDL_DECODE_MASK_RCNN, GST_TDL_OUTPUT_MASK, -1, NULL},
     {MASK_RCNN, "masks", GST_TDL_DECODE_MASK_RCNN, GST_TDL_OUTPUT_MASK, -1, NULL},
     {MASK_RCNN, NULL, GST_TDL_DECODE_MASK2FORMER, GST_TDL_OUTPUT_MASK, -1, NULL},
 };
@@ -525,7 +527,7 @@ GST_START_TEST(refused)
     static const gchar *const wants[] = {
         [GST_TDL_DECODE_MASK2FORMER] = "decoder=mask2former wants scores",
         [GST_TDL_DECODE_RF_DETR_SEG] = "decoder=rf-detr-seg wants boxes",
-        [GST_TDL_DECODE_MASK_RCNN] = "decoder=mask-rcnn wants boxes",
+        [GST_TDL_DECODE_MASK_RCNN] = "decoder=mask-rcnn wants labels",
     };
     const gint class = wrong[__i__].class;
     struct gst_tdl_decode decode;

@@ -242,7 +242,7 @@ static void change(const struct gst_tdl_property *p, gpointer field)
 GST_START_TEST(shared_by)
 {
     static const gchar *const apart[] = { "model", "device", "threads", "labels", "background",
-                                          NULL };
+                                          "prompt", NULL };
     guint count = 0;
 
     for (guint i = 0; i < gst_tdl_property_count; i++) {

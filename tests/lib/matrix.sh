@@ -29,9 +29,9 @@
 frames_for_cpus='frame-(from|tensor|compose|composer|edges|foreground|mask)-cpu'
 frames_for_gpus='frame-.*-gpu'
 # Vulkan compiles for minutes; the CPU's twins run every time.
-long_models='tfjs|onnx-microsoft|tflite-chains|tdl-run|onnx-light|person-(square|landscape)-intermediates'
+long_models='tfjs|element-prompt|onnx-microsoft|tflite-chains|tdl-run|onnx-light|person-(square|landscape)-intermediates'
 # The element's tests that never call Vulkan.
-element_without='element-(cpu-.*|rooms|caps|files|presets|fit|modelinfo|no-models|mapped|failing|threads|gst-presets)'
+element_without='element-(cpu-.*|rooms|caps|files|presets|fit|prompt-text|modelinfo|no-models|mapped|failing|threads|gst-presets)'
 # Pipelines whose every frame passes through Vulkan.
 watched_pipelines='zero-copy|portrait-landscape|vulkan-images|leave-early|farm|farm-codecs|relay'
 # No code of ours runs in them, or it is unloaded, which sanitizers do not survive.
