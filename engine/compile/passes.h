@@ -25,6 +25,9 @@ enum tdl_result tdl_pass_join(struct tdl_ir *ir);
 /* Behind join: convolutions on matrix units take in what stands around them. */
 enum tdl_result tdl_pass_mix(struct tdl_ir *ir, const struct tdl_device_info *device,
                              enum tdl_dtype storage);
+/* For devices that want no steps, of a graph whose values are row-major: what quantized numbers
+ * become between operators stays in eight bits, and is computed in one operator. */
+enum tdl_result tdl_pass_quantize(struct tdl_ir *ir);
 /* Of layout, only what tensors inputs and outputs are bound to, for devices that
  * want no steps: packs where the params ask for them, whatever is inside. */
 void tdl_pass_bind(struct tdl_ir *ir, const struct tdl_build_params *params);

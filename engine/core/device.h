@@ -108,6 +108,7 @@ struct tdl_graph {
     atomic_bool compiled;         /* the device can run it */
     struct tdl_graph_step *steps; /* by a device that wants no steps made in program_create */
     uint32_t step_count;
+    uint32_t quantized_steps; /* of these, those that compute on quantized numbers */
     struct tdl_program *program;
     struct tdl_plans *plans; /* others' sizes (plans.h); NULL: this is the only one */
 };

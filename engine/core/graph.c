@@ -146,6 +146,7 @@ void tdl_graph_get_stats(const struct tdl_graph *g, struct tdl_graph_stats *out)
         .tensor_bytes = g->plan.tensor_bytes,
         .weight_bytes = g->plan.weight_count * sizeof(float),
         .precision = g->plan.storage == TDL_FLOAT16 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
+        .quantized_steps = g->quantized_steps,
     };
     for (uint32_t i = 0; i < g->step_count; i++)
         out->macs += g->steps[i].macs;

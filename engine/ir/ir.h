@@ -154,6 +154,19 @@ struct tdl_attention_attr {
     uint32_t q[4], k[4], v[4], mask[4];
 };
 
+/* A number q of eight bits stands for (q − zero) · scale. */
+struct tdl_quantization {
+    float scale, zero;
+};
+
+/* An element-wise function; those of its operands that are int8 or uint8 are quantized, and
+ * the others float32. Inputs have one element, or as many as the output. */
+struct tdl_quantized_attr {
+    uint32_t function; /* enum tdl_function */
+    float a, b;        /* the function's own */
+    struct tdl_quantization in[2], out;
+};
+
 struct tdl_arg_attr {
     uint32_t axis;
     bool keep_dimensions, select_last_index;
@@ -178,6 +191,7 @@ union tdl_attr {
     struct tdl_gate_params gate;
     struct tdl_matmul_attr matmul;
     struct tdl_attention_attr attention;
+    struct tdl_quantized_attr quantized;
     struct tdl_arg_attr arg;
     struct tdl_reduce_attr reduce;
     struct tdl_triangular_params triangular;

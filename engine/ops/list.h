@@ -66,6 +66,7 @@ TDL_OP(squeeze_excite, squeeze_excite)
 TDL_OP(expand_depthwise, expand_depthwise)
 TDL_OP(bottleneck, bottleneck)
 TDL_OP(attention, attention)
+TDL_OP(quantized, quantized)
 
 TDL_COMPOSED(gru)
 TDL_COMPOSED(lstm)

@@ -177,7 +177,30 @@ static void print_operators(const struct tdl_ir *ir)
     print_read(ir);
 }
 
-static void print_plan(const struct tdl_context *context, const struct tdl_graph *graph)
+/* Does the model quantize what it computes? */
+static bool quantizes(const struct tdl_ir *ir)
+{
+    for (uint32_t i = 0; i < ir->node_count; i++) {
+        const struct tdl_node *n = ir->nodes[i];
+        const enum tdl_dtype dtype = n->output->desc.dtype;
+        if ((dtype == TDL_INT8 || dtype == TDL_UINT8) && n->input_count &&
+            n->inputs[0]->desc.dtype == TDL_FLOAT32 && !strcmp(n->op->name, "cast"))
+            return true;
+    }
+    return false;
+}
+
+static void print_quantized(const struct tdl_ir *ir, const struct tdl_graph_stats *stats)
+{
+    if (stats->quantized_steps)
+        printf("int8                 %llu of %u dispatches compute on quantized numbers\n",
+               (unsigned long long)stats->quantized_steps, stats->steps);
+    else if (quantizes(ir))
+        printf("int8                 none: quantized numbers are computed in floats here\n");
+}
+
+static void print_plan(const struct tdl_context *context, const struct tdl_ir *ir,
+                       const struct tdl_graph *graph)
 {
     struct tdl_graph_stats stats;
     const struct tdl_graph_step *step;
@@ -200,6 +223,7 @@ static void print_plan(const struct tdl_context *context, const struct tdl_graph
     printf("weights              %.1f KiB\n", (double)stats.weight_bytes / 1024);
     printf("activations          %.2f MiB in one arena; %.2f MiB if none shared memory\n",
            (double)stats.arena_bytes / (1 << 20), (double)stats.tensor_bytes / (1 << 20));
+    print_quantized(ir, &stats);
 }
 
 static int show_model(const struct options *options)
@@ -221,7 +245,7 @@ static int show_model(const struct options *options)
             status = tool_fail("%s: %s", options->model, tdl_last_error());
     }
     if (graph)
-        print_plan(context, graph);
+        print_plan(context, tdl_builder_ir(builder), graph);
     tdl_graph_destroy(&graph);
     tdl_builder_destroy(&builder);
     tdl_context_destroy(&context);

@@ -136,7 +136,7 @@ static inline void *tdl_cpu_weights(const struct tdl_program *p, uint32_t block)
 }
 
 /* prepare.c: rewrite the operators as said above. */
-enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir);
+enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir, bool no_fuse);
 /* plan.c: order, steps, arena. */
 enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *graph,
                              const struct tdl_compile_params *params);

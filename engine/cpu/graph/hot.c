@@ -8,6 +8,7 @@
 #include "hot_depthwise.h"
 #include "hot_eltwise.h"
 #include "hot_grid.h"
+#include "hot_quantized.h"
 #include "hot_rows.h"
 #include "hot_windows.h"
 #include "hot_winograd.h"
@@ -20,11 +21,14 @@ const struct tdl_cpu_hot TDL_CPU_NAME(hot) = {
     .narrow = narrow,
     .widen_bytes = widen_bytes,
     .cut_to_bytes = cut_to_bytes,
+    .dequantize = dequantize,
+    .quantize = quantize,
     .scale_channels = scale_channels,
     .scale = scale,
     .mix = mix,
     .pool = pool,
     .max_taps = max_taps,
+    .max_bytes = max_bytes,
     .mean_few = mean_few,
     .between = between,
     .depthwise = depthwise,

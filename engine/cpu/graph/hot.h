@@ -84,6 +84,11 @@ struct tdl_cpu_hot {
     /* int8 with a sign, uint8 without, to floats and from them. */
     void (*widen_bytes)(const uint8_t *x, bool has_sign, float *out, size_t n);
     void (*cut_to_bytes)(const float *x, bool has_sign, uint8_t *out, size_t n);
+    /* (x − zero) · scale, and round(x / scale) + zero, of such numbers. */
+    void (*dequantize)(const uint8_t *x, bool has_sign, float scale, float zero, float *out,
+                       size_t n);
+    void (*quantize)(const float *x, float scale, float zero, bool has_sign, uint8_t *out,
+                     size_t n);
 
     /* (x − mean) · a + b for each channel: n elements from a channel 0 on. */
     void (*scale_channels)(const float *x, const float *mean, const float *a, const float *b,
@@ -97,6 +102,8 @@ struct tdl_cpu_hot {
                  size_t n);
     /* The largest of the taps, which lie anywhere, for each of n channels. */
     void (*max_taps)(const float *const *taps, size_t count, float *out, size_t n);
+    void (*max_bytes)(const uint8_t *const *taps, size_t count, bool has_sign, uint8_t *out,
+                      size_t n);
     /* Means of windows of `high` × `wide` pixels of up to four channels, whose rows lie `row`
      * floats apart and which begin `step` floats apart: as many as `windows`. */
     void (*mean_few)(const float *x, size_t row, size_t high, size_t wide, size_t step,

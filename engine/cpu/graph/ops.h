@@ -35,8 +35,10 @@
     OP(layer_normalization, layer_normalization)                                                   \
     OP(matmul, product)                                                                            \
     OP(matmul, matmul)                                                                             \
+    OP(max_pool2d, max_pool_bytes)                                                                 \
     OP(max_pool2d, max_pool)                                                                       \
     OP(pad, pad)                                                                                   \
+    OP(quantized, quantized)                                                                       \
     OP(reduce, reduce)                                                                             \
     OP(repack, repack)                                                                             \
     OP(resample2d, resample)                                                                       \

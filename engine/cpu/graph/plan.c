@@ -535,6 +535,14 @@ static uint64_t bytes_of(const struct tdl_node *n)
     return bytes;
 }
 
+static bool is_quantized(const struct tdl_cpu_step *s)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < s->node_count; i++)
+        any |= s->nodes[i]->op == &tdl_op_quantized;
+    return any;
+}
+
 enum tdl_result tdl_cpu_describe_steps(struct tdl_graph *g)
 {
     struct tdl_program *p = g->program;
@@ -552,6 +560,7 @@ enum tdl_result tdl_cpu_describe_steps(struct tdl_graph *g)
         g->steps[i].kernel = s->name;
         g->steps[i].label = s->label;
         g->steps[i].algorithm = "";
+        g->quantized_steps += is_quantized(s);
         for (uint32_t k = 0; k < s->node_count; k++) {
             const struct tdl_node *n = s->nodes[k];
             add_label(s->label, sizeof(s->label), *n->label ? n->label : n->op->name);

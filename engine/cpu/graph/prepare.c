@@ -6,7 +6,8 @@
  *   channels  windows work on NHWC; what stands behind them does so, too, where its
  *             attributes can say so. The value in the other order is the operand's
  *             `twin`, and is made where somebody reads it.
- * Constants of the other type or order are folded at the end.
+ * Constants of the other type or order are folded then, and what is quantized is computed in
+ * bytes (compile/quantize.c).
  */
 #include "graph.h"
 #include "ops.h"
@@ -345,7 +346,7 @@ static enum tdl_result move_channels(struct tdl_ir *ir)
     return finish(&w);
 }
 
-enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir)
+enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir, bool no_fuse)
 {
     enum tdl_result r;
     TRY(convert_packs(ir));
@@ -354,6 +355,8 @@ enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir)
     tdl_ir_sweep(ir);
     TRY(tdl_pass_fold(ir));
     tdl_ir_dump(ir, "prepare");
+    if (!no_fuse)
+        TRY(tdl_pass_quantize(ir));
 fail:
     return r;
 }

@@ -782,7 +782,8 @@ struct tdl_graph_stats {
      *  other graphs of the context count in each. */
     uint64_t weight_bytes;
     enum tdl_precision precision; /**< FP32 or FP16 */
-    uint64_t reserved[4];         /**< 0: room for later versions */
+    uint64_t quantized_steps;     /**< dispatches that compute on quantized numbers */
+    uint64_t reserved[3];         /**< 0: room for later versions */
 };
 /** Figures of the compiled graph, known before it first runs. Thread-safe, never blocks. */
 TDL_API void tdl_graph_get_stats(const struct tdl_graph *graph, struct tdl_graph_stats *out);

@@ -180,7 +180,7 @@ static const struct size {
     {"tdl_input_size", 64, 4},
     {"tdl_binding", 16, 0},
     {"tdl_graph_step", 104, 4},
-    {"tdl_graph_stats", 80, 4},
+    {"tdl_graph_stats", 80, 3},
     {"tdl_limits", 72, 4},
     {"tdl_operand_limits", 56, 4},
     {"tdl_operator_limits", 552, 4},
