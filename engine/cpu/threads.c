@@ -20,20 +20,21 @@ struct tdl_cpu_threads {
     uint32_t wanted, count, refs; /* the list's */
     unsigned forks;               /* forks before the threads were made */
 
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* of who begins jobs, and of who sleeps */
     pthread_cond_t came, left;
     pthread_t helpers[MAX_HELPERS];
     uint32_t helper_count;
-    bool ending;
-    /* The job, under the lock but for `taken`. Who comes while `open` takes parts. */
-    bool open;
-    uint64_t number; /* jobs so far */
-    uint32_t inside; /* helpers that are at it */
+    atomic_bool ending;
+    atomic_bool awake, waits; /* helpers look out for the next job; who began one sleeps */
+    /* The job's number, how many helpers are at it, and whether who comes may join it. The
+     * job's fields change only while it is closed and nobody is at it. */
+    atomic_uint_fast64_t gate;
     void (*task)(void *data, size_t begin, size_t end);
     void *data;
     size_t count_of_pieces, least, grain; /* pieces of a part: at first, and at most */
     const atomic_bool *stop;              /* or NULL */
     atomic_size_t taken;
+    atomic_uint_fast64_t alone_until; /* little work is not shared before that time, in ns */
 
     void *pool; /* pthreadpool_t, or NULL */
 };
@@ -82,25 +83,98 @@ static void take_parts(struct tdl_cpu_threads *t)
     }
 }
 
+/* Parts of the gate. */
+#define OPEN ((uint_fast64_t)1)
+#define HELPER ((uint_fast64_t)2)
+#define JOB ((uint_fast64_t)256) /* 127 helpers below it */
+
+static uint_fast64_t helpers_in(uint_fast64_t gate)
+{
+    return gate % JOB / HELPER;
+}
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Go in to a job that is open, and another than number `*seen`. */
+static bool join(struct tdl_cpu_threads *t, uint_fast64_t *seen)
+{
+    uint_fast64_t gate = atomic_load(&t->gate);
+    do
+        if (!(gate & OPEN) || gate / JOB == *seen) {
+            *seen = gate / JOB; /* what has closed meanwhile needs no look */
+            return false;
+        }
+    while (!atomic_compare_exchange_weak(&t->gate, &gate, gate + HELPER));
+    *seen = gate / JOB;
+    return true;
+}
+
+static void leave(struct tdl_cpu_threads *t)
+{
+    if (helpers_in(atomic_fetch_sub(&t->gate, HELPER)) > 1 || !atomic_load(&t->waits))
+        return;
+    pthread_mutex_lock(&t->lock);
+    pthread_cond_signal(&t->left);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Longer than between two steps of a network; waking a thread takes some 50 µs. */
+enum { LOOK_OUT_NS = 100000 };
+
+/* Spin until the gate is not in that state any more: false, if that takes too long, or `awake`
+ * falls. */
+static bool look_out(struct tdl_cpu_threads *t, bool (*is_so)(uint_fast64_t gate, uint_fast64_t of),
+                     uint_fast64_t of, const atomic_bool *awake)
+{
+    const uint64_t start = tdl_clock_ns();
+    do
+        for (int i = 0; i < 32; i++) {
+            if (!is_so(atomic_load_explicit(&t->gate, memory_order_acquire), of))
+                return true;
+            relax();
+        }
+    while (tdl_clock_ns() - start < LOOK_OUT_NS && (!awake || atomic_load(awake)));
+    return false;
+}
+
+static bool is_number(uint_fast64_t gate, uint_fast64_t number)
+{
+    return gate / JOB == number;
+}
+
+static bool has_helpers(uint_fast64_t gate, uint_fast64_t unused)
+{
+    (void)unused;
+    return helpers_in(gate) > 0;
+}
+
+static void sleep_until_job(struct tdl_cpu_threads *t, uint_fast64_t seen)
+{
+    pthread_mutex_lock(&t->lock);
+    while (!atomic_load(&t->ending) && is_number(atomic_load(&t->gate), seen))
+        pthread_cond_wait(&t->came, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+}
+
 static void *help(void *data)
 {
     struct tdl_cpu_threads *t = data;
-    uint64_t seen = 0;
-    pthread_mutex_lock(&t->lock);
-    while (!t->ending) {
-        if (!t->open || t->number == seen) {
-            pthread_cond_wait(&t->came, &t->lock);
-            continue;
+    uint_fast64_t seen = 0;
+    do {
+        while (join(t, &seen)) {
+            take_parts(t);
+            leave(t);
         }
-        seen = t->number;
-        t->inside++;
-        pthread_mutex_unlock(&t->lock);
-        take_parts(t);
-        pthread_mutex_lock(&t->lock);
-        if (!--t->inside)
-            pthread_cond_signal(&t->left);
-    }
-    pthread_mutex_unlock(&t->lock);
+        if (!look_out(t, is_number, seen, &t->awake))
+            sleep_until_job(t, seen);
+    } while (!atomic_load(&t->ending));
     return NULL;
 }
 
@@ -109,7 +183,8 @@ static bool begin_job(struct tdl_cpu_threads *t, void (*task)(void *data, size_t
                       void *data, size_t count, size_t least, size_t grain)
 {
     pthread_mutex_lock(&t->lock);
-    const bool free_now = !t->open && !t->inside;
+    const uint_fast64_t gate = atomic_load(&t->gate);
+    const bool free_now = !(gate & OPEN) && !helpers_in(gate);
     if (free_now) {
         t->task = task;
         t->data = data;
@@ -118,20 +193,43 @@ static bool begin_job(struct tdl_cpu_threads *t, void (*task)(void *data, size_t
         t->grain = grain;
         t->stop = tdl_heeded();
         atomic_store(&t->taken, 0);
-        t->number++;
-        t->open = true;
+        atomic_store(&t->awake, true);
+        atomic_store(&t->gate, gate + JOB + OPEN);
         pthread_cond_broadcast(&t->came);
     }
     pthread_mutex_unlock(&t->lock);
     return free_now;
 }
 
+/* A helper was kept from its part: neighbours have the cores. Little work is not worth the risk
+ * for a while. */
+static void note_late(struct tdl_cpu_threads *t, uint64_t waited)
+{
+    enum { WHILE_NS = 20000000, TIMES = 4 };
+    const uint64_t part = (uint64_t)(t->grain / t->least + 1) * TDL_CPU_LEAST_NS;
+    if (waited > LOOK_OUT_NS + TIMES * part)
+        atomic_store(&t->alone_until, tdl_clock_ns() + WHILE_NS);
+}
+
+static bool is_for_one(struct tdl_cpu_threads *t, size_t count, size_t least)
+{
+    enum { LITTLE_NS = 1000000 };
+    const uint64_t until = atomic_load(&t->alone_until);
+    return until && count / least * TDL_CPU_LEAST_NS < LITTLE_NS && tdl_clock_ns() < until;
+}
+
 static void end_job(struct tdl_cpu_threads *t)
 {
+    atomic_fetch_sub(&t->gate, OPEN);
+    if (look_out(t, has_helpers, 0, NULL))
+        return;
+    const uint64_t start = tdl_clock_ns();
     pthread_mutex_lock(&t->lock);
-    t->open = false;
-    while (t->inside)
+    atomic_store(&t->waits, true);
+    while (helpers_in(atomic_load(&t->gate)))
         pthread_cond_wait(&t->left, &t->lock);
+    atomic_store(&t->waits, false);
+    note_late(t, tdl_clock_ns() - start);
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -146,7 +244,7 @@ void tdl_cpu_parallel(struct tdl_cpu_threads *threads,
     grain = TDL_MAX(TDL_MAX(grain, TDL_DIV_UP(count, parts)), (size_t)1);
     if (!count)
         return;
-    if (!threads || !threads->helper_count || count <= grain ||
+    if (!threads || !threads->helper_count || count <= grain || is_for_one(threads, count, least) ||
         !begin_job(threads, task, data, count, least, grain)) {
         do_alone(task, data, count, least);
         return;
@@ -181,7 +279,7 @@ static struct tdl_cpu_threads *create(uint32_t wanted)
 static void destroy(struct tdl_cpu_threads *t)
 {
     pthread_mutex_lock(&t->lock);
-    t->ending = true;
+    atomic_store(&t->ending, true);
     pthread_cond_broadcast(&t->came);
     pthread_mutex_unlock(&t->lock);
     for (uint32_t i = 0; i < t->helper_count; i++)
@@ -265,6 +363,7 @@ static void do_nothing(void *data, size_t i)
 
 void tdl_cpu_threads_rest(struct tdl_cpu_threads *threads)
 {
+    atomic_store(&threads->awake, false);
     pthread_mutex_lock(&threads->lock);
     void *pool = threads->pool;
     pthread_mutex_unlock(&threads->lock);
@@ -281,6 +380,6 @@ void *tdl_cpu_threads_pool(struct tdl_cpu_threads *threads)
 
 void tdl_cpu_threads_rest(struct tdl_cpu_threads *threads)
 {
-    (void)threads;
+    atomic_store(&threads->awake, false);
 }
 #endif

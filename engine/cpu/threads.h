@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The threads that compute: one team for all contexts of the process, however many
- * streams it has, so that they do not fight for the cores. Helpers sleep until there
- * is work, and whoever has work does not wait for those that did not come: while the
- * team works for one context, or its cores for somebody else, the others go on alone.
+ * streams it has, so that they do not fight for the cores. Helpers look out for the next
+ * piece of work while a network runs, for a tenth of a millisecond, and sleep then.
+ * Whoever has work does not wait for those that did not come: while the team works for one
+ * context, or its cores for somebody else, the others go on alone.
  */
 #ifndef TDL_CPU_THREADS_H
 #define TDL_CPU_THREADS_H
@@ -20,9 +21,12 @@ uint32_t tdl_cpu_threads_count(const struct tdl_cpu_threads *threads);
 /* The number was given, and not left to us. */
 bool tdl_cpu_threads_insisted(const struct tdl_cpu_threads *threads);
 
-/* Call task(data, begin, end) for parts of 0 … count, of `grain` pieces at least but
- * for the last, on several threads and on this one; returns when all of them are
- * done. What is too little to share is done here. NULL threads: all of it. Where
+/* Work of a part that is worth a thread's while. */
+enum { TDL_CPU_LEAST_NS = 8000 };
+
+/* Call task(data, begin, end) for parts of 0 … count, of `grain` pieces at least but for the
+ * last, which take TDL_CPU_LEAST_NS or so, on several threads and on this one; returns when all
+ * of them are done. What is too little to share is done here. NULL threads: all of it. Where
  * this thread heeds something (stop.h), parts are short, and those not begun are left when it
  * says so: who called asks, too, before anything is made of the result. */
 void tdl_cpu_parallel(struct tdl_cpu_threads *threads,

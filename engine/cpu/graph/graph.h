@@ -67,10 +67,9 @@ struct tdl_cpu_kernel {
     /* While constants' data are there; `out` is zeroed. NULL: nothing. */
     enum tdl_result (*prepare)(const struct tdl_node *n, struct tdl_cpu_prepared *out);
     void (*run)(const struct tdl_cpu_call *call);
-    uint32_t packs;   /* bits of the slots that prepare() reads, and run() does not */
-    bool before_xnn;  /* it takes what XNNPACK would, and more slowly */
-    bool by_threads;  /* ... where there are several threads */
-    bool leaves_pool; /* ... but for what is worth XNNPACK's pool, which is faster */
+    uint32_t packs;  /* bits of the slots that prepare() reads, and run() does not */
+    bool before_xnn; /* it takes what XNNPACK would, and more slowly */
+    bool by_threads; /* ... where there are several threads */
 };
 
 /* NULL: by the reference. */
@@ -78,7 +77,7 @@ const struct tdl_cpu_kernel *tdl_cpu_kernel_of(const struct tdl_node *n);
 /* How many elements are worth a thread's while, `cost` being about ns each. */
 static inline size_t tdl_cpu_grain(double cost)
 {
-    return (size_t)(20000 / cost) + 1;
+    return (size_t)(TDL_CPU_LEAST_NS / cost) + 1;
 }
 
 /* ----------------------------------------------------------------- programs */
@@ -156,8 +155,6 @@ bool tdl_cpu_xnn_takes(const struct tdl_node *n);
 bool tdl_cpu_xnn_starts(void);
 /* True if it reads what is in the slot when the runtime is created, and not later. */
 bool tdl_cpu_xnn_packs(const struct tdl_node *n, uint32_t slot);
-/* Is a run of so many multiply-accumulates worth XNNPACK's own threads? */
-bool tdl_cpu_xnn_is_worth_pool(uint64_t macs, const struct tdl_cpu_threads *threads);
 /* A runtime for nodes in their order, of a run of so many multiply-accumulates. */
 enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count, uint64_t macs,
                                    struct tdl_cpu_threads *threads, struct tdl_cpu_xnn **out_xnn);

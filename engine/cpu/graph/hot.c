@@ -42,7 +42,6 @@ const struct tdl_cpu_hot TDL_CPU_NAME(hot) = {
     .winograd_out = winograd_out,
     .product = product,
     .product_rows = PRODUCT_ROWS,
-    .finish = finish,
     .all_finite = all_finite,
     .row_max = row_max,
     .row_sum = row_sum,

@@ -56,6 +56,22 @@ struct tdl_cpu_winograd_tile {
     float least, most;
 };
 
+/* Rows of a times columns, which are whole vectors, and lie two by two: [columns / two
+ * vectors][depth][two vectors]. */
+struct tdl_cpu_product {
+    const float *a, *b;
+    size_t a_step, depth;
+    float *sums; /* [rows][columns] */
+    size_t rows, columns;
+    bool add; /* to what is in `sums` */
+    /* NULL: they stay sums; else results of the `wanted` first columns, whose bias is there for
+     * all, and `sums` are not written. */
+    float *out;
+    size_t out_step, wanted;
+    const float *bias;
+    float least, most;
+};
+
 /* Of gridSample: one axis of a picture, and where pixels lie on it. */
 struct tdl_cpu_grid_axis {
     uint32_t size, taps; /* 1, 2 or 4 */
@@ -135,13 +151,8 @@ struct tdl_cpu_hot {
     /* And back, to the pixels that are not NULL. False: among them are infinities or NaN. */
     bool (*winograd_out)(const struct tdl_cpu_winograd_tile *tile, float *const *out,
                          size_t channels);
-    /* Rows of a times columns, which are whole vectors, and lie two by two: [columns / two
-     * vectors][depth][two vectors]; `add`: to what is in `out`. Of product_rows at once. */
-    void (*product)(const float *a, size_t a_step, const float *b, size_t depth, float *out,
-                    size_t columns, size_t rows, bool add);
-    uint32_t product_rows;
-    void (*finish)(const float *sums, const float *bias, float least, float most, float *out,
-                   size_t n);
+    void (*product)(const struct tdl_cpu_product *p);
+    uint32_t product_rows; /* at once */
 
     /* Over rows. */
     bool (*all_finite)(const float *x, size_t n); /* neither an infinity nor NaN */

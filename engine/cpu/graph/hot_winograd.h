@@ -10,7 +10,7 @@ enum { SIDE = TDL_CPU_WINOGRAD_SIDE, OUT_SIDE = TDL_CPU_WINOGRAD_OUT };
 
 /* Products of so many rows at once: as many sums as fit into the registers. */
 #if defined(__AVX512F__)
-enum { PRODUCT_ROWS = 8 };
+enum { PRODUCT_ROWS = 12 };
 #elif defined(__AVX2__)
 enum { PRODUCT_ROWS = 6 };
 #else
@@ -100,63 +100,75 @@ static bool winograd_out(const struct tdl_cpu_winograd_tile *tile, float *const 
     return finite;
 }
 
-/* Rows of a times columns, one or two vectors of them; `add`: to what is in `out`. */
-#define PRODUCT(name, rows, vectors)                                                               \
-    static inline void name(const float *restrict a, size_t a_step, const float *restrict b,       \
-                            size_t depth, float *restrict out, size_t out_step, bool add)          \
-    {                                                                                              \
-        vector sums[rows][vectors] = {{{0}}};                                                      \
-        if (add)                                                                                   \
-            UNROLL for (size_t r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++)  \
-                sums[r][v] = load(out + r * out_step + v * VECTOR);                                \
-        for (size_t k = 0; k < depth; k++, b += (vectors)*VECTOR) {                                \
-            vector column[vectors];                                                                \
-            UNROLL for (int v = 0; v < (vectors); v++) column[v] = load(b + v * VECTOR);           \
-            UNROLL for (size_t r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++)  \
-                sums[r][v] += a[r * a_step + k] * column[v];                                       \
-        }                                                                                          \
-        UNROLL for (size_t r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++)      \
-            store(out + r * out_step + v * VECTOR, sums[r][v]);                                    \
-    }
-PRODUCT(product_of_one, PRODUCT_ROWS, 1)
-PRODUCT(product_of_two, PRODUCT_ROWS, 2)
-PRODUCT(four_of_one, 4, 1)
-PRODUCT(four_of_two, 4, 2)
-PRODUCT(two_of_one, 2, 1)
-PRODUCT(two_of_two, 2, 2)
-PRODUCT(row_of_one, 1, 1)
-PRODUCT(row_of_two, 1, 2)
-
-/* As many rows of the rest as there is a loop for. */
-static const struct {
-    size_t rows;
-    void (*one)(const float *a, size_t a_step, const float *b, size_t depth, float *out,
-                size_t out_step, bool add);
-    void (*two)(const float *a, size_t a_step, const float *b, size_t depth, float *out,
-                size_t out_step, bool add);
-} products[] = {{PRODUCT_ROWS, product_of_one, product_of_two},
-                {4, four_of_one, four_of_two},
-                {2, two_of_one, two_of_two},
-                {1, row_of_one, row_of_two}};
-
-static void product(const float *a, size_t a_step, const float *b, size_t depth, float *out,
-                    size_t columns, size_t rows, bool add)
+/* A row's sums of a tile, as results: with the bias, and within the bounds; NaN stays. */
+static inline void finish_sums(const struct tdl_cpu_product *p, const vector *sums, int vectors,
+                               size_t row, size_t column)
 {
-    for (size_t c = 0; c < columns; c += COLUMNS, b += depth * COLUMNS)
-        for (size_t r = 0, i = 0; r < rows; r += products[i].rows) {
-            while (products[i].rows > rows - r)
-                i++;
-            (columns - c >= COLUMNS ? products[i].two : products[i].one)(
-                a + r * a_step, a_step, b, depth, out + r * columns + c, columns, add);
-        }
+    const size_t wanted = TDL_MIN(p->wanted - column, (size_t)vectors * VECTOR);
+    const float *bias = p->bias + column, least = p->least, most = p->most;
+    float *out = p->out + row * p->out_step + column;
+    float done[COLUMNS];
+    memcpy(done, sums, (size_t)vectors * sizeof(*sums));
+    for (int i = 0; i < vectors * VECTOR; i++)
+        done[i] = tdl_hot_clamp(done[i] + bias[i], least, most);
+    if (wanted == (size_t)vectors * VECTOR)
+        memcpy(out, done, (size_t)vectors * sizeof(*sums));
+    else
+        memcpy(out, done, wanted * sizeof(*done));
 }
 
-/* With the bias and within the bounds; NaN stays. */
-static void finish(const float *restrict sums, const float *restrict bias, float least, float most,
-                   float *restrict out, size_t n)
+/* Some rows, from `row` on, times one or two vectors of columns. */
+#define PRODUCT(name, rows, vectors)                                                               \
+    static void name(const struct tdl_cpu_product *p, const float *b, size_t row, size_t column)   \
+    {                                                                                              \
+        const float *a = p->a + row * p->a_step;                                                   \
+        float *kept = p->sums + row * p->columns + column;                                         \
+        const size_t a_step = p->a_step, depth = p->depth;                                         \
+        vector sums[rows][vectors] = {{{0}}};                                                      \
+        if (p->add)                                                                                \
+            UNROLL for (size_t r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++)  \
+                sums[r][v] = load(kept + r * p->columns + v * VECTOR);                             \
+        for (size_t k = 0; k < depth; k++, b += (vectors)*VECTOR) {                                \
+            vector column_of_b[vectors];                                                           \
+            UNROLL for (int v = 0; v < (vectors); v++) column_of_b[v] = load(b + v * VECTOR);      \
+            UNROLL for (size_t r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++)  \
+                sums[r][v] += a[r * a_step + k] * column_of_b[v];                                  \
+        }                                                                                          \
+        if (p->out)                                                                                \
+            UNROLL for (size_t r = 0; r < (rows); r++)                                             \
+                finish_sums(p, sums[r], vectors, row + r, column);                                 \
+        else                                                                                       \
+            UNROLL for (size_t r = 0; r < (rows); r++) UNROLL for (int v = 0; v < (vectors); v++)  \
+                store(kept + r * p->columns + v * VECTOR, sums[r][v]);                             \
+    }
+
+/* By count of rows, as a row more or less is another loop. */
+#define PRODUCTS(rows) PRODUCT(one_by_##rows, rows, 1) PRODUCT(two_by_##rows, rows, 2)
+#define ROW_OF_PRODUCTS(rows) [rows] = {one_by_##rows, two_by_##rows},
+#if defined(__AVX512F__)
+#define EACH_COUNT(M) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12)
+#elif defined(__AVX2__)
+#define EACH_COUNT(M) M(1) M(2) M(3) M(4) M(5) M(6)
+#else
+#define EACH_COUNT(M) M(1) M(2) M(3) M(4)
+#endif
+EACH_COUNT(PRODUCTS)
+
+static const struct {
+    void (*one)(const struct tdl_cpu_product *p, const float *b, size_t row, size_t column);
+    void (*two)(const struct tdl_cpu_product *p, const float *b, size_t row, size_t column);
+} products[PRODUCT_ROWS + 1] = {EACH_COUNT(ROW_OF_PRODUCTS)};
+
+/* Rows in equal parts: what few of them share, the columns, is read for each part. */
+static void product(const struct tdl_cpu_product *p)
 {
-    for (size_t i = 0; i < n; i++)
-        out[i] = tdl_hot_clamp(sums[i] + bias[i], least, most);
+    const size_t parts = TDL_DIV_UP(p->rows, (size_t)PRODUCT_ROWS);
+    const float *b = p->b;
+    for (size_t c = 0; c < p->columns; c += COLUMNS, b += p->depth * COLUMNS)
+        for (size_t i = 0, r = 0, n; i < parts; i++, r += n) {
+            n = (p->rows - r) / (parts - i);
+            (p->columns - c >= COLUMNS ? products[n].two : products[n].one)(p, b, r, c);
+        }
 }
 
 #endif

@@ -3,8 +3,9 @@
  * Convolutions, and products with constant matrices, as products of matrices: rows are pixels,
  * columns output channels, and what is multiplied are the pixels under a window. Blocks
  * of rows and columns go to the threads one after the other, so that a core that has other
- * work takes fewer of them: XNNPACK's threads share the work out before, and wait for the
- * slowest. It takes what is worth several threads; all else is XNNPACK's.
+ * work takes fewer of them: XNNPACK's threads share the work out before, wait for the
+ * slowest, and spin meanwhile on cores that other steps want. It takes what is worth two
+ * threads, and what XNNPACK's tiles are too high for; all else is XNNPACK's.
  *
  * The depth goes in chunks. A chunk of a block's rows is brought together (im2col) unless it lies
  * so already, and stays in the cache while all columns are multiplied by it.
@@ -21,14 +22,15 @@
 #include <string.h>
 
 enum {
-    LEAST_CHANNELS = 16,     /* a vector's, of the widest */
-    LEAST_MACS = 6000000,    /* of which each thread has some tenths of a millisecond */
-    LEAST_WEIGHTS = 2 << 20, /* bytes: so many are worth two cores' ways to the memory */
-    MOST_WEIGHTS = 16 << 20, /* bytes */
-    ROWS = 48,               /* pixels of a block, about: their results stay in the cache */
-    CHUNK = 768,             /* floats of a row, about */
-    LEAST_GROUP = 128,       /* columns, for which rows are brought together */
-    PIECES = 4,              /* for each core */
+    LEAST_CHANNELS = 16, /* a vector's, of the widest */
+    LEAST_MACS = 200000, /* of which two threads have some microseconds each */
+    ROWS = 48,           /* pixels of a block, about: their results stay in the cache */
+    CHUNK = 768,         /* floats of a row, about */
+    LINE = 16,           /* floats between rows, which else lie at the same sets */
+    ALIASED = 256,       /* rows of multiples of it do */
+    FEW_PIXELS = 16,     /* XNNPACK's tiles have 7 */
+    LEAST_GROUP = 128,   /* columns, for which rows are brought together */
+    PIECES = 4,          /* for each core */
     LEAST_PIECES = 8,
     MOST_PIECES = 64
 };
@@ -40,13 +42,13 @@ struct axis {
 
 struct state {
     struct axis y, x;
-    bool direct;                  /* rows lie so in the input */
-    uint32_t in, out, block;      /* channels; pixels */
-    uint32_t segment, taps;       /* floats that lie side by side under a window; its taps */
-    uint32_t segments, per_chunk; /* of a window; of a chunk */
-    uint32_t columns, group;      /* output channels, and zeros up to a vector; of a piece */
-    uint32_t depth, groups;       /* floats of a row; pieces of a block */
-    size_t pixels, bias;          /* of all images; where it is in what is packed */
+    bool direct, copies;      /* rows lie so in the input; they are brought together */
+    uint32_t in, out, block;  /* channels; pixels */
+    uint32_t segment, taps;   /* floats that lie side by side under a window; its taps */
+    uint32_t segments, chunk; /* of a window; floats of a chunk, which are whole segments */
+    uint32_t columns, group;  /* output channels, and zeros up to a vector; of a piece */
+    uint32_t depth, groups;   /* floats of a row; pieces of a block */
+    size_t pixels, bias;      /* of all images; where it is in what is packed */
     float least, most;
 };
 
@@ -62,7 +64,7 @@ struct weights {
  * columns]; the last tile may have one vector. */
 static void pack(const struct state *s, const struct weights *from, float *w)
 {
-    const uint32_t pair = tdl_cpu_hot()->columns, most = s->per_chunk * s->segment;
+    const uint32_t pair = tdl_cpu_hot()->columns, most = s->chunk;
     for (uint32_t o = 0; o < s->out; o++) {
         const uint32_t first = o / pair * pair, width = TDL_MIN(pair, s->columns - first);
         for (uint32_t k = 0; k < s->depth; k++) {
@@ -80,14 +82,16 @@ static void choose_blocks(struct state *s)
     const struct tdl_cpu_hot *hot = tdl_cpu_hot();
     const uint32_t pairs = TDL_DIV_UP(s->columns, hot->columns);
     const size_t blocks = TDL_MAX((s->pixels + ROWS / 2) / ROWS, (size_t)1);
-    s->block = TDL_ALIGN((uint32_t)TDL_DIV_UP(s->pixels, blocks), hot->product_rows);
+    s->block = (uint32_t)TDL_DIV_UP(s->pixels, blocks);
     const size_t pieces = TDL_MIN(TDL_MAX(PIECES * tdl_cpu_cores(), LEAST_PIECES), MOST_PIECES);
     const uint32_t wanted = (uint32_t)TDL_DIV_UP(pieces, TDL_MIN(blocks, pieces));
     s->group = TDL_DIV_UP(pairs, TDL_MIN(wanted, pairs)) * hot->columns;
-    if (!s->direct) /* each piece brings its rows together anew */
+    s->copies = !s->direct || (s->in % ALIASED == 0 && s->out >= LEAST_GROUP);
+    if (s->copies) /* each piece brings its rows together anew */
         s->group = TDL_MIN(TDL_MAX(s->group, LEAST_GROUP), pairs * hot->columns);
     s->groups = TDL_DIV_UP(s->columns, s->group);
-    s->per_chunk = TDL_MIN(TDL_MAX(CHUNK / s->segment, 1u), s->segments);
+    s->chunk = s->direct ? TDL_MIN(CHUNK, s->depth)
+                         : TDL_MIN(TDL_MAX(CHUNK / s->segment, 1u), s->segments) * s->segment;
 }
 
 static enum tdl_result finish(const struct state *base, const struct weights *from,
@@ -98,8 +102,7 @@ static enum tdl_result finish(const struct state *base, const struct weights *fr
     out->packed = calloc(1, out->packed_bytes);
     /* Results of a block, and what is brought together. */
     out->scratch_bytes =
-        sizeof(float) * base->block *
-        (base->group + (base->direct ? 0 : (size_t)base->per_chunk * base->segment));
+        sizeof(float) * base->block * (base->group + (base->copies ? base->chunk + LINE : 0));
     if (!s || !out->packed)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     *s = *base;
@@ -127,7 +130,7 @@ static void describe(const struct tdl_node *n, struct state *s)
     s->out = out.c;
     s->pixels = (size_t)out.n * out.h * out.w;
     s->direct = s->y.kernel == 1 && s->x.kernel == 1 && in.h == out.h && in.w == out.w;
-    s->taps = s->x.dilation == 1 ? s->x.kernel : 1;
+    s->taps = s->x.dilation == 1 && s->x.kernel * s->in <= CHUNK ? s->x.kernel : 1;
     s->segment = s->taps * s->in;
     s->segments = s->y.kernel * (s->x.kernel / s->taps);
     s->depth = s->segments * s->segment;
@@ -157,56 +160,112 @@ struct work {
     const struct tdl_cpu_hot *hot;
 };
 
-/* A segment of the row of output pixel (oy, ox), with zeros outside of the picture. */
-static void read_segment(const struct work *w, size_t image, int64_t oy, int64_t ox,
-                         uint32_t segment, float *to)
+/* Of a handful of floats a call of memcpy() takes longer. */
+static inline void copy_floats(float *to, const float *from, size_t n)
 {
-    const struct state *s = w->s;
-    const uint32_t of_row = s->x.kernel / s->taps;
-    const int64_t y = oy * s->y.stride - s->y.pad + (int64_t)(segment / of_row) * s->y.dilation;
-    const int64_t x = ox * s->x.stride - s->x.pad + (int64_t)(segment % of_row) * s->x.dilation;
-    const bool inside = y >= 0 && y < s->y.in;
-    const int64_t first = inside ? TDL_MIN(TDL_MAX(-x, 0), (int64_t)s->taps) : s->taps;
-    const int64_t end = TDL_MAX(TDL_MIN((int64_t)s->x.in - x, (int64_t)s->taps), first);
-    const size_t left = (size_t)first * s->in, count = (size_t)(end - first) * s->in;
-    memset(to, 0, left * sizeof(*to));
-    if (count)
-        memcpy(to + left,
-               (const float *)w->call->inputs[0] +
-                   ((image * s->y.in + (size_t)y) * s->x.in + (size_t)(x + first)) * s->in,
-               count * sizeof(*to));
-    memset(to + left + count, 0, (s->segment - left - count) * sizeof(*to));
-}
-
-/* Segments `first` to `end` of rows from a pixel on. */
-static void gather(const struct work *w, size_t pixel, size_t rows, uint32_t first, uint32_t end,
-                   float *to)
-{
-    const struct state *s = w->s;
-    for (size_t i = pixel; i < pixel + rows; i++) {
-        const size_t line = i / s->x.out, ox = i % s->x.out;
-        for (uint32_t k = first; k < end; k++, to += s->segment)
-            read_segment(w, line / s->y.out, (int64_t)(line % s->y.out), (int64_t)ox, k, to);
+    if (n >= 32) {
+        memcpy(to, from, n * sizeof(*to));
+        return;
     }
+    for (; n >= 4; n -= 4, to += 4, from += 4)
+        memcpy(to, from, 4 * sizeof(*to));
+    for (; n; n--)
+        *to++ = *from++;
 }
 
-/* Sums of a block of rows and a group of columns. */
-static void sum_up(const struct work *w, size_t pixel, size_t rows, size_t column, size_t columns,
-                   float *sums, float *rest)
+/* `taps` pixels side by side, the first at (y, x), with zeros outside of the picture. False: all
+ * of them are. */
+static inline bool read_taps(const struct state *s, const float *image, int64_t y, int64_t x,
+                             float *to)
+{
+    const int64_t taps = s->taps;
+    const bool inside = y >= 0 && y < s->y.in;
+    const int64_t first = inside ? TDL_MIN(TDL_MAX(-x, 0), taps) : taps;
+    const int64_t end = TDL_MAX(TDL_MIN((int64_t)s->x.in - x, taps), first);
+    const size_t left = (size_t)first * s->in, count = (size_t)(end - first) * s->in;
+    const size_t right = s->segment - left - count;
+    if (left)
+        memset(to, 0, left * sizeof(*to));
+    if (count)
+        copy_floats(to + left, image + ((size_t)y * s->x.in + (size_t)(x + first)) * s->in, count);
+    if (right)
+        memset(to + left + count, 0, right * sizeof(*to));
+    return count > 0;
+}
+
+/* Segments `first` to `end` of rows from a pixel on, which come to lie `step` floats apart.
+ * False: all are zeros. */
+static bool gather(const struct work *w, size_t pixel, size_t rows, uint32_t first, uint32_t end,
+                   float *to, size_t step)
 {
     const struct state *s = w->s;
-    for (uint32_t first = 0; first < s->segments; first += s->per_chunk) {
-        const uint32_t end = TDL_MIN(first + s->per_chunk, s->segments);
-        const size_t start = (size_t)first * s->segment;
-        const size_t depth = (size_t)(end - first) * s->segment;
-        const float *in = (const float *)w->call->inputs[0] + pixel * s->in + start;
-        if (!s->direct) {
-            gather(w, pixel, rows, first, end, rest);
-            in = rest;
+    const size_t size = (size_t)s->y.in * s->x.in * s->in, line = pixel / s->x.out;
+    const float *image = (const float *)w->call->inputs[0] + line / s->y.out * size;
+    const uint32_t of_row = s->x.kernel / s->taps;
+    int64_t oy = (int64_t)(line % s->y.out), ox = (int64_t)(pixel % s->x.out);
+    bool any = false;
+    for (size_t i = 0; i < rows; i++, to += step) {
+        const int64_t y = oy * s->y.stride - s->y.pad, x = ox * s->x.stride - s->x.pad;
+        uint32_t ky = first / of_row, kx = first % of_row;
+        float *segment = to;
+        for (uint32_t k = first; k < end; k++, segment += s->segment) {
+            any |= read_taps(s, image, y + (int64_t)ky * s->y.dilation,
+                             x + (int64_t)kx * s->x.dilation, segment);
+            if (++kx == of_row)
+                kx = 0, ky++;
         }
-        w->hot->product(in, s->direct ? s->in : depth,
-                        w->call->packed + start * s->columns + column * depth, depth, sums, columns,
-                        rows, first > 0);
+        if (++ox == s->x.out) {
+            ox = 0;
+            if (++oy == s->y.out)
+                oy = 0, image += size;
+        }
+    }
+    return any;
+}
+
+/* Floats `start` to `end` of rows from a pixel on. */
+static bool bring_together(const struct work *w, size_t pixel, size_t rows, size_t start,
+                           size_t end, float *to)
+{
+    const struct state *s = w->s;
+    const size_t step = s->chunk + LINE;
+    if (!s->direct)
+        return gather(w, pixel, rows, (uint32_t)start / s->segment, (uint32_t)end / s->segment, to,
+                      step);
+    for (size_t i = 0; i < rows; i++)
+        memcpy(to + i * step, (const float *)w->call->inputs[0] + (pixel + i) * s->in + start,
+               (end - start) * sizeof(*to));
+    return true;
+}
+
+/* A block of rows and a group of columns. What has nothing but zeros, as most taps of a window
+ * that is wider than the picture, adds nothing. */
+static void multiply(const struct work *w, size_t pixel, size_t rows, size_t column, size_t columns,
+                     float *sums, float *rest)
+{
+    const struct state *s = w->s;
+    struct tdl_cpu_product p = {.sums = sums,
+                                .rows = rows,
+                                .columns = columns,
+                                .out_step = s->out,
+                                .wanted = TDL_MIN(columns, s->out - column),
+                                .bias = w->call->packed + s->bias + column,
+                                .least = s->least,
+                                .most = s->most};
+    for (size_t start = 0, end; start < s->depth; start = end) {
+        const bool last = s->depth - start <= s->chunk;
+        end = start + TDL_MIN(s->chunk, s->depth - start);
+        const bool any = !s->copies || bring_together(w, pixel, rows, start, end, rest);
+        if (!any && !last)
+            continue;
+        p.a = s->copies ? rest : (const float *)w->call->inputs[0] + pixel * s->in + start;
+        p.a_step = s->copies ? s->chunk + LINE : s->in;
+        p.b = w->call->packed + start * s->columns + column * (end - start);
+        p.depth = any ? end - start : 0;
+        if (last)
+            p.out = (float *)w->call->output + pixel * s->out + column;
+        w->hot->product(&p);
+        p.add = true;
     }
 }
 
@@ -218,14 +277,8 @@ static void compute(void *data, size_t begin, size_t end)
     float *sums = tdl_cpu_scratch_take(w->call->scratch);
     for (size_t i = begin; i < end; i++) {
         const size_t pixel = i / s->groups * s->block, column = i % s->groups * s->group;
-        const size_t rows = TDL_MIN(s->block, s->pixels - pixel);
-        const size_t columns = TDL_MIN(s->group, s->columns - column);
-        const size_t wanted = TDL_MIN(columns, s->out - column);
-        sum_up(w, pixel, rows, column, columns, sums, sums + (size_t)s->block * s->group);
-        for (size_t p = 0; p < rows; p++)
-            w->hot->finish(sums + p * columns, w->call->packed + s->bias + column, s->least,
-                           s->most, (float *)w->call->output + (pixel + p) * s->out + column,
-                           wanted);
+        multiply(w, pixel, TDL_MIN(s->block, s->pixels - pixel), column,
+                 TDL_MIN(s->group, s->columns - column), sums, sums + (size_t)s->block * s->group);
     }
     tdl_cpu_scratch_give(w->call->scratch, sums);
 }
@@ -244,8 +297,7 @@ static bool is_worth_it(const struct state *s)
 {
     const uint64_t weights = (uint64_t)s->depth * s->out;
     return s->depth >= LEAST_CHANNELS && s->out >= LEAST_CHANNELS &&
-           (weights * s->pixels >= LEAST_MACS || weights >= LEAST_WEIGHTS / sizeof(float)) &&
-           weights <= MOST_WEIGHTS / sizeof(float);
+           weights * s->pixels >= LEAST_MACS;
 }
 
 static bool takes_conv(const struct tdl_node *n, bool direct)
@@ -266,6 +318,37 @@ static bool takes_window(const struct tdl_node *n)
     return takes_conv(n, false);
 }
 
+/* Taps of an axis that see the picture from any pixel: nothing is computed of the others. */
+static double share_inside(const struct axis *a)
+{
+    int64_t inside = 0;
+    for (int64_t i = 0; i < a->kernel; i++) {
+        const int64_t first = i * a->dilation - a->pad;
+        const int64_t last = first + (int64_t)(a->out - 1) * a->stride;
+        inside += last >= 0 && first < a->in;
+    }
+    return (double)inside / a->kernel;
+}
+
+/* What XNNPACK is slower at with one thread, too: its tiles have more rows than these have
+ * pixels, or most taps see nothing. */
+static bool takes_alone(const struct tdl_node *n)
+{
+    struct state s = {0};
+    describe(n, &s);
+    return (takes_conv(n, true) || takes_conv(n, false)) &&
+           (s.pixels <= FEW_PIXELS || share_inside(&s.y) * share_inside(&s.x) < 0.75);
+}
+
+const struct tdl_cpu_kernel tdl_cpu_few_taps = {
+    .name = "implicit",
+    .takes = takes_alone,
+    .prepare = prepare_conv,
+    .run = run,
+    .packs = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
+    .before_xnn = true,
+};
+
 const struct tdl_cpu_kernel tdl_cpu_pointwise = {
     .name = "pointwise",
     .takes = takes_pointwise,
@@ -284,7 +367,6 @@ const struct tdl_cpu_kernel tdl_cpu_implicit = {
     .packs = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
     .before_xnn = true,
     .by_threads = true,
-    .leaves_pool = true,
 };
 
 /* --------------------------------------------------- products with constants */
@@ -350,8 +432,8 @@ const struct tdl_cpu_kernel tdl_cpu_product = {
 static void bring(void *data, size_t begin, size_t end)
 {
     const struct work *w = data;
-    gather(w, begin, end - begin, 0, w->s->segments,
-           (float *)w->call->output + begin * w->s->depth);
+    gather(w, begin, end - begin, 0, w->s->segments, (float *)w->call->output + begin * w->s->depth,
+           w->s->depth);
 }
 
 static void run_im2col(const struct tdl_cpu_call *call)

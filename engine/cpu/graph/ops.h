@@ -18,6 +18,7 @@
     OP(concat, concat)                                                                             \
     OP(conv2d, depthwise)                                                                          \
     OP(conv2d, winograd)                                                                           \
+    OP(conv2d, few_taps)                                                                           \
     OP(conv2d, pointwise)                                                                          \
     OP(conv2d, implicit)                                                                           \
     OP(conv2d, conv)                                                                               \

@@ -354,9 +354,8 @@ static uint64_t macs_of(const struct tdl_node *n)
 static bool goes_to_xnn(const struct tdl_program *p, const struct tdl_node *n)
 {
     const struct tdl_cpu_kernel *own = tdl_cpu_kernel_of(n);
-    const bool before = own && own->before_xnn &&
-                        (!own->by_threads || tdl_cpu_threads_count(p->threads) > 1) &&
-                        !(own->leaves_pool && tdl_cpu_xnn_is_worth_pool(macs_of(n), p->threads));
+    const bool before =
+        own && own->before_xnn && (!own->by_threads || tdl_cpu_threads_count(p->threads) > 1);
     return tdl_cpu_xnn_takes(n) && !before && (macs_of(n) >> 39 == 0 || !own);
 }
 

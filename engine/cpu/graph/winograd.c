@@ -226,12 +226,16 @@ static void compute(void *data, size_t begin, size_t end)
     const size_t place = (size_t)s->in.c * s->columns;
     for (size_t i = begin; i < end; i++) {
         const size_t first = i * s->block, count = TDL_MIN(s->block, s->tiles - first);
-        const size_t rows = TDL_ALIGN(count, w->hot->product_rows);
         for (size_t t = 0; t < count; t++)
             read_tile(w, first + t, in + t * s->in.c);
         for (size_t k = 0; k < PLACES; k++)
-            w->hot->product(in + k * s->in_step, s->in.c, w->call->packed + k * place, s->in.c,
-                            out + k * s->out_step, s->columns, rows, false);
+            w->hot->product(&(struct tdl_cpu_product){.a = in + k * s->in_step,
+                                                      .a_step = s->in.c,
+                                                      .b = w->call->packed + k * place,
+                                                      .depth = s->in.c,
+                                                      .sums = out + k * s->out_step,
+                                                      .rows = count,
+                                                      .columns = s->columns});
         for (size_t t = 0; t < count; t++)
             if (!write_tile(w, first + t, out + t * s->columns))
                 compute_by_taps(w, first + t);

@@ -111,8 +111,9 @@ float *tdl_cpu_xnn_memory(struct tdl_cpu_xnn_making *m, size_t count)
 static enum tdl_result create_runtime(struct tdl_cpu_xnn *x, const struct tdl_cpu_xnn_making *m,
                                       void *pool)
 {
-    enum tdl_result r = tdl_cpu_xnn_check(xnn_create_runtime_v2(m->subgraph, pool, 0, &x->runtime),
-                                          "creating a runtime");
+    enum tdl_result r = tdl_cpu_xnn_check(
+        xnn_create_runtime_v2(m->subgraph, pool, XNN_FLAG_YIELD_WORKERS, &x->runtime),
+        "creating a runtime");
     if (r != TDL_OK)
         return r;
     x->count = m->count;
@@ -142,7 +143,7 @@ static enum tdl_result define_all(struct tdl_cpu_xnn_making *m, struct tdl_node 
  * neighbours on both cores, two threads instead of one took 60 ms instead of 3 for a
  * person network, 13 instead of 3 for a convolution of 150 million, 31 instead of 20
  * for one of 600 million, and the same time for one of 10 billion. */
-bool tdl_cpu_xnn_is_worth_pool(uint64_t macs, const struct tdl_cpu_threads *threads)
+static bool is_worth_pool(uint64_t macs, const struct tdl_cpu_threads *threads)
 {
     enum { LEAST = 10000000, WORTH = 500000000 }; /* multiply-accumulates */
     return macs >= (uint64_t)(tdl_cpu_threads_insisted(threads) ? LEAST : WORTH);
@@ -165,8 +166,7 @@ enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count
     }
     TRY(tdl_cpu_xnn_check(initialized, "starting"));
     TRY(define_all(&m, nodes, count));
-    TRY(create_runtime(
-        x, &m, tdl_cpu_xnn_is_worth_pool(macs, threads) ? tdl_cpu_threads_pool(threads) : NULL));
+    TRY(create_runtime(x, &m, is_worth_pool(macs, threads) ? tdl_cpu_threads_pool(threads) : NULL));
 fail:
     if (m.subgraph)
         xnn_delete_subgraph(m.subgraph);

@@ -19,12 +19,6 @@ bool tdl_cpu_xnn_packs(const struct tdl_node *n, uint32_t slot)
     return false;
 }
 
-bool tdl_cpu_xnn_is_worth_pool(uint64_t macs, const struct tdl_cpu_threads *threads)
-{
-    (void)macs, (void)threads;
-    return false;
-}
-
 enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count, uint64_t macs,
                                    struct tdl_cpu_threads *threads, struct tdl_cpu_xnn **out_xnn)
 {

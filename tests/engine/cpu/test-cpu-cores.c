@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How many cores, and how much memory, control groups and the machine leave to a process,
- * over trees of files made for it; and that a context has no more threads than cores. */
+ * over trees of files made for it; that a context has no more threads than cores, and that
+ * these do all that they are given. */
 #define _GNU_SOURCE /* sched_setaffinity() */
 #include "check.h"
 
@@ -8,10 +9,13 @@
 #include <cpu/cpu.h>
 #include <cpu/memory.h>
 #include <cpu/name.h>
+#include <cpu/threads.h>
 
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -204,6 +208,59 @@ static void check_affinity(void)
           tdl_cpu_cores(), CPU_COUNT(&all));
 }
 
+enum { MOST_PIECES = 64, JOBS = 3000 };
+
+/* Jobs that one thread gives to a team, and how often each piece of the one that is on was done. */
+struct caller {
+    pthread_t thread;
+    struct tdl_cpu_threads *threads;
+    uint32_t seed;
+    atomic_uint done[MOST_PIECES];
+};
+
+static void do_pieces(void *data, size_t begin, size_t end)
+{
+    struct caller *c = data;
+    for (size_t i = begin; i < end; i++)
+        atomic_fetch_add(&c->done[i], 1);
+}
+
+static void *give_jobs(void *data)
+{
+    struct caller *c = data;
+    struct rng rng = {c->seed};
+    for (int job = 0; job < JOBS; job++) {
+        const uint32_t count = rng_below(&rng, MOST_PIECES + 1), grain = rng_below(&rng, 9);
+        for (int i = 0; i < MOST_PIECES; i++)
+            atomic_store(&c->done[i], 0);
+        tdl_cpu_parallel(c->threads, do_pieces, c, count, grain);
+        for (uint32_t i = 0; i < MOST_PIECES; i++)
+            if (!CHECK(atomic_load(&c->done[i]) == (i < count), "job %d: piece %u of %u: %u times",
+                       job, i, count, atomic_load(&c->done[i])))
+                return NULL;
+        if (job % 1000 == 999) /* helpers are asleep by then */
+            tdl_cpu_threads_rest(c->threads);
+        if (job % 500 == 499)
+            usleep(1000);
+    }
+    return NULL;
+}
+
+/* Every piece is done once, before the call returns, whoever else gives jobs to the team. */
+static void check_jobs(void)
+{
+    struct caller callers[3] = {{.seed = 1}, {.seed = 2}, {.seed = 3}};
+    check_begin("jobs of three threads");
+    OK(tdl_cpu_threads_open(4, &callers[0].threads));
+    for (size_t i = 0; i < COUNT(callers); i++) {
+        callers[i].threads = callers[0].threads;
+        REQUIRE(!pthread_create(&callers[i].thread, NULL, give_jobs, &callers[i]), "no thread");
+    }
+    for (size_t i = 0; i < COUNT(callers); i++)
+        pthread_join(callers[i].thread, NULL);
+    tdl_cpu_threads_close(&callers[0].threads);
+}
+
 static const struct name_row {
     struct row row;
     const char *want;
@@ -252,5 +309,6 @@ int main(void)
     check_extensions();
     check_address_limit();
     check_affinity();
+    check_jobs();
     return check_result();
 }

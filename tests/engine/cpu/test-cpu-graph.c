@@ -359,6 +359,8 @@ static void check_convs(void)
         {1, 110, 113, 3, 2, 1, 0, false}, {1, 61, 67, 3, 1, 2, TDL_ACTIVATION_RELU, false},
         {1, 33, 50, 5, 1, 1, 0, false}, {1, 3, 210, 7, 1, 1, TDL_ACTIVATION_RELU6, false},
         {1, 605, 901, 1, 1, 1, 0, false, 1}, {1, 333, 197, 3, 2, 2, 0, false, 3},
+        {1, 40, 61, 3, 1, 12, 0, false}, {1, 20, 33, 5, 1, 4, TDL_ACTIVATION_RELU, false},
+        {1, 256, 150, 1, 1, 1, 0, false}, {1, 1024, 200, 1, 1, 1, 0, false, 1},
         {1, 190, 170, 1, 1, 1, 0, false}, {1, 170, 197, 1, 1, 1, TDL_ACTIVATION_RELU6, false},
     };
     for (size_t i = 0; i < COUNT(rows); i++)
