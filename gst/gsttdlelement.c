@@ -130,6 +130,28 @@ void gst_tdl_element_note_output(GstTdlElement *self)
     self->scale = self->session->infer->model->scale;
 }
 
+static gboolean are_equal(const GstStructure *a, const GstStructure *b)
+{
+    return a == b || (a && b && gst_structure_is_equal(a, b));
+}
+
+gboolean gst_tdl_element_note_tensors(GstTdlElement *self)
+{
+    GstStructure *now = gst_tdl_analytics_groups(&self->session->infer->model->tensors), *before;
+    const gboolean any = now != NULL;
+    gboolean others;
+
+    GST_OBJECT_LOCK(self);
+    before = self->tensors;
+    others = !are_equal(before, now);
+    self->tensors = now;
+    GST_OBJECT_UNLOCK(self);
+    gst_clear_structure(&before);
+    /* Otherwise upstream would be asked to make the tensors itself. */
+    gst_base_transform_set_prefer_passthrough(GST_BASE_TRANSFORM(self), !any);
+    return others;
+}
+
 /* Queues to open on the device; 0: all. Each one takes time to open. A stream needs one, and
  * latency-mode=freshest another for its network. */
 static guint count_queues(const struct gst_tdl_live *live)
@@ -187,6 +209,7 @@ static gboolean gst_tdl_element_stop(GstBaseTransform *base)
     gst_tdl_session_abilities(NULL, &self->abilities);
     self->streaming = FALSE;
     self->active = self->settings.live;
+    gst_clear_structure(&self->tensors);
     GST_OBJECT_UNLOCK(self);
     gst_tdl_session_free(session);
     gst_tdl_vulkan_clear(&self->vulkan);
@@ -273,6 +296,7 @@ static void gst_tdl_element_loaded(GstElement *element, struct gst_tdl_infer *in
     gst_tdl_element_adopt(self);
     self->latency = gst_tdl_session_latency(self->session, &self->active);
     GST_OBJECT_UNLOCK(self);
+    gst_tdl_element_note_tensors(self);
 }
 
 /* A GPU that took too long to compile is timed now, for choices to come. */

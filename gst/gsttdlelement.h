@@ -59,6 +59,7 @@ struct _GstTdlElement {
     struct gst_tdl_reload reload;
     enum gst_tdl_output output; /* kind of output of the session's network, */
     struct gst_tdl_scale scale; /* … and how a picture's size grows by it */
+    GstStructure *tensors;      /* tensors of its frames in caps; NULL: none */
     struct gst_tdl_abilities abilities;
     GstClockTime latency;
     struct gst_tdl_stats stats;
@@ -81,6 +82,8 @@ void gst_tdl_element_tell_paths(GstTdlElement *self, const gchar *import, const 
 void gst_tdl_element_adopt(GstTdlElement *self);
 /* Take over kind, scale and abilities of the session's network. Call with the object lock held. */
 void gst_tdl_element_note_output(GstTdlElement *self);
+/* Take over its tensors. TRUE if caps have to tell of others than before. */
+gboolean gst_tdl_element_note_tensors(GstTdlElement *self);
 
 /* Judge the load, which changes the model or the interval. With every frame; streaming thread,
  * as the next two (gsttdlauto.c). */

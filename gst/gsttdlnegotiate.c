@@ -49,18 +49,20 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
 {
     GstTdlElement *self = GST_TDL_ELEMENT(base);
     GstCaps *result, *both;
-    gboolean grows, known;
+    gboolean grows, known, changes;
 
     /* The model decides which caps are possible, so its load is awaited. */
     known = gst_tdl_first_load_wait_model(&self->first_load, -1) == GST_FLOW_OK;
     GST_OBJECT_LOCK(self); /* the tilings are the session's */
     grows = self->active.mode == GST_TDL_MODE_PICTURE;
+    changes = grows || self->tensors;
     result = gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps,
-                                    grows ? NULL : filter);
+                                    changes ? NULL : filter);
     if (grows)
         result = gst_tdl_caps_scale(result, direction, known ? &self->scale : NULL);
+    result = gst_tdl_caps_tensors(result, direction, self->tensors);
     GST_OBJECT_UNLOCK(self);
-    if (!grows || !filter)
+    if (!changes || !filter)
         return result;
     both = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
     gst_caps_unref(result);

@@ -168,6 +168,7 @@ static gboolean take_infer(GstTdlElement *self, struct gst_tdl_infer *infer)
 static void take_loaded(GstTdlElement *self)
 {
     struct gst_tdl_reload_result loaded = gst_tdl_reload_take(&self->reload);
+    gboolean others;
 
     if (loaded.has_picture)
         gst_tdl_session_take_picture(self->session, loaded.picture);
@@ -181,9 +182,11 @@ static void take_loaded(GstTdlElement *self)
     GST_OBJECT_LOCK(self);
     gst_tdl_element_note_output(self);
     GST_OBJECT_UNLOCK(self);
+    others = gst_tdl_element_note_tensors(self);
     update_latency(self);
     tell_legend(self);
-    if (self->output != GST_TDL_OUTPUT_MASK || self->active.mode > GST_TDL_MODE_PASSTHROUGH)
+    if (others || self->output != GST_TDL_OUTPUT_MASK ||
+        self->active.mode > GST_TDL_MODE_PASSTHROUGH)
         gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
     GST_INFO_OBJECT(self, "the new model takes over");
 }
@@ -199,6 +202,13 @@ static GstFlowReturn wait_for_network(GstTdlElement *self)
         tell_legend(self);
     }
     return flow;
+}
+
+/* A network of another size has taken over, whose tensors may have another one, too. */
+static void tell_tensors(GstTdlElement *self)
+{
+    if (gst_tdl_element_note_tensors(self))
+        gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
 }
 
 static gboolean has_another_shape(GstTdlElement *self)
@@ -242,6 +252,7 @@ static GstFlowReturn fit(GstTdlElement *self)
         g_clear_pointer(&self->session->infer->choice.follows, g_free);
     } else {
         gst_tdl_session_take_infer(self->session, infer);
+        tell_tensors(self);
     }
     if (self->fitted[0]) {
         self->fitted[0] = self->in.info.width;

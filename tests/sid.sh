@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Inside a Debian sid, entered by tests/debian.sh: what no Debian has that was released.
-# GStreamer 1.28's own overlay of our metadata, and software Vulkan with matrix units.
+# GStreamer 1.28's own overlay and decoders of our metadata, and software Vulkan with matrix units.
 # Prints one line for each check: "ok NAME", "FAILED NAME: REASON" or "skipped NAME: REASON".
 set -uo pipefail
 . "$(dirname "$0")/../pipelines/common.sh"
@@ -10,7 +10,7 @@ build=$TDL_ROOT/build-sid
 logs=$build/logs
 mkdir -p "$logs"
 packages=("${TDL_PACKAGES[@]}" "${TDL_IMAGE_PACKAGES[@]}" gstreamer1.0-plugins-bad vulkan-validationlayers)
-programs=(tests/element/test-overlay tests/engine/test-{ops-matrices,ops-vision,conv})
+programs=(tests/element/test-{overlay,tensors} tests/engine/test-{ops-matrices,ops-vision,conv})
 export GST_PLUGIN_PATH=$build/gst GST_REGISTRY=$build/registry.bin XDG_CACHE_HOME=$build/cache
 export TDL_TEST_DATA=$TDL_ROOT/tests/data TDL_TEST_MODELS=$TDL_ROOT/models
 
@@ -69,6 +69,7 @@ check "packages of today's sid" install_packages &&
     check "build with metadata" build || exit 1
 for device in cpu vulkan; do
     check "GStreamer's segmentationoverlay, $device" env TDL_DEVICE=$device "$build/tests/element/test-overlay"
+    check "tensors in caps, $device" env TDL_DEVICE=$device "$build/tests/element/test-tensors"
 done
 check "a picture: ${build#"$TDL_ROOT"/}/overlay.png" picture
 for cases in ops-matrices:2 ops-vision:4 conv:2; do

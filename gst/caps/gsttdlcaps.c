@@ -611,3 +611,40 @@ void gst_tdl_caps_frame(const GstVideoInfo *info, struct tdl_frame *out_frame)
         .range = full ? TDL_RANGE_FULL : TDL_RANGE_LIMITED,
     };
 }
+
+/* ------------------------------------------------------------------ tensors */
+
+#define TENSORS "tensors"
+
+static gboolean set_group(GQuark field, const GValue *value, gpointer into)
+{
+    gst_structure_id_set_value(into, field, value);
+    return TRUE;
+}
+
+static void add_groups(GstStructure *s, const GstStructure *groups)
+{
+    const GValue *before = gst_structure_get_value(s, TENSORS);
+    g_autoptr(GstStructure) all = before && GST_VALUE_HOLDS_STRUCTURE(before)
+                                      ? gst_structure_copy(gst_value_get_structure(before))
+                                      : gst_structure_new_empty(gst_structure_get_name(groups));
+
+    gst_structure_foreach(groups, set_group, all);
+    gst_structure_set(s, TENSORS, GST_TYPE_STRUCTURE, all, NULL);
+}
+
+GstCaps *gst_tdl_caps_tensors(GstCaps *caps, GstPadDirection direction, const GstStructure *groups)
+{
+    if (!groups || gst_caps_is_any(caps))
+        return caps;
+    caps = gst_caps_make_writable(caps);
+    for (guint i = 0; i < gst_caps_get_size(caps); i++) {
+        GstStructure *s = gst_caps_get_structure(caps, i);
+
+        if (direction == GST_PAD_SINK)
+            add_groups(s, groups);
+        else
+            gst_structure_remove_field(s, TENSORS);
+    }
+    return caps;
+}

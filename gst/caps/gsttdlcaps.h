@@ -62,6 +62,11 @@ struct gst_tdl_scale {
 GstCaps *gst_tdl_caps_scale(GstCaps *caps, GstPadDirection direction,
                             const struct gst_tdl_scale *scale);
 
+/* The field "tensors" (GStreamer 1.28): frames on the source pad have `groups` beside those that
+ * came in, and nobody upstream is asked for what this element makes, or another one before it.
+ * `groups` NULL: it makes none, and what came in goes on. Takes `caps`. */
+GstCaps *gst_tdl_caps_tensors(GstCaps *caps, GstPadDirection direction, const GstStructure *groups);
+
 /* Put first what a peer that takes anything should be given: the kind of memory that comes
  * in. Others said what they want; but dma-bufs come last where the device makes none, as
  * not everybody who names them, or takes anything, has a pool of them. Takes `candidates`. */

@@ -25,6 +25,18 @@ void gst_tdl_analytics_attach_tensors(GstBuffer *frame, const struct gst_tdl_ten
     (void)size;
 }
 
+GstStructure *gst_tdl_analytics_groups(const struct gst_tdl_tensors *model)
+{
+    (void)model;
+    return NULL;
+}
+
+void gst_tdl_analytics_keep_tensors(const GstBuffer *input, GstBuffer *frame)
+{
+    (void)input;
+    (void)frame;
+}
+
 void gst_tdl_analytics_regions(GstBuffer *frame, struct gst_tdl_rect *rect)
 {
     (void)frame;

@@ -230,6 +230,7 @@ GstBuffer *gst_tdl_meta_copy(GstBuffer *input)
 {
     GstBuffer *passed = gst_buffer_copy(input);
 
+    gst_tdl_analytics_keep_tensors(input, passed);
     gst_buffer_add_parent_buffer_meta(passed, input);
     return passed;
 }

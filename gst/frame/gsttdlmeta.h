@@ -56,8 +56,13 @@ extern const gboolean gst_tdl_analytics_built;
 /* The region ids 0 to `count` - 1 have these names. Takes `mask`, which has a GstVideoMeta. */
 void gst_tdl_analytics_attach(GstBuffer *frame, GstBuffer *mask, const struct gst_tdl_rect *place,
                               const GQuark *names, guint count);
+/* Gives `frame`, a copy of `input`, its tensors, which copying loses before GStreamer 1.28. */
+void gst_tdl_analytics_keep_tensors(const GstBuffer *input, GstBuffer *frame);
 /* Puts the places of objects into `rect`, which may have some. */
 void gst_tdl_analytics_regions(GstBuffer *frame, struct gst_tdl_rect *rect);
+/* The field "tensors" of caps for frames with these: a structure of one group, which is the
+ * caller's. NULL: there are none, or GStreamer (before 1.28) has no such caps. */
+GstStructure *gst_tdl_analytics_groups(const struct gst_tdl_tensors *model);
 /* Attaches tensors as one GstTensorMeta: all of `model`, whose data are in its order, and the mask,
  * float32 [1, height, width, 1]. Either may be NULL. Refers to the data. */
 void gst_tdl_analytics_attach_tensors(GstBuffer *frame, const struct gst_tdl_tensors *model,

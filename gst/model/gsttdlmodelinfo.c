@@ -148,7 +148,7 @@ static void fill_size(struct gst_tdl_sources *sources, const gdouble *dims)
     gst_tdl_sources_fill(sources, "model-size", text);
 }
 
-/* *out_count: of a picture's. */
+/* *out_count: of a picture's, or of an output's. */
 static gboolean read_dims(const struct info *info, const gchar *group, gboolean input,
                           gdouble *dims, guint *out_count, GError **error)
 {
@@ -165,9 +165,7 @@ static gboolean read_dims(const struct info *info, const gchar *group, gboolean 
     if (!count)
         return refuse(info, group, "dims", "give whole numbers, -1 for what is open, as 1,3,-1,-1",
                       error);
-    if (!input)
-        return TRUE;
-    if (count == 4)
+    if (!input || count == 4)
         *out_count = count;
     else if (g_key_file_has_key(info->keys, group, "ranges", NULL))
         return refuse(info, group, "dims", "a picture has four sizes, as 1,3,-1,-1", error);
@@ -242,13 +240,16 @@ static gboolean read_input(const struct info *info, const gchar *group, struct t
     return TRUE;
 }
 
-static void note_output(const struct info *info, const gchar *group, struct tensors *t)
+static void note_output(const struct info *info, const gchar *group, const gdouble *dims,
+                        guint rank, struct tensors *t)
 {
     g_autofree gchar *id = g_key_file_get_string(info->keys, group, "id", NULL);
-    const struct gst_tdl_output_options said = { g_intern_string(group),
-                                                 id && *id ? g_intern_string(id) : NULL,
-                                                 is_col_major(info, group) };
+    struct gst_tdl_output_options said = { g_intern_string(group),
+                                           id && *id ? g_intern_string(id) : NULL,
+                                           is_col_major(info, group), rank };
 
+    for (guint i = 0; i < rank; i++)
+        said.dims[i] = (gint)dims[i];
     t->outputs++;
     t->output = group;
     g_array_append_val(t->ids, said);
@@ -268,8 +269,10 @@ static gboolean read_tensor(const struct info *info, const gchar *group, struct 
         return FALSE;
     if (input)
         return read_input(info, group, t, sources, error);
-    note_output(info, group, t);
-    return read_dims(info, group, FALSE, dims, &count, error);
+    if (!read_dims(info, group, FALSE, dims, &count, error))
+        return FALSE;
+    note_output(info, group, dims, count, t);
+    return TRUE;
 }
 
 static gboolean is_file(const gchar *key)
@@ -340,12 +343,14 @@ static gboolean read_groups(const struct info *info, struct gst_tdl_sources *sou
                             GError **error)
 {
     g_auto(GStrv) groups = g_key_file_get_groups(info->keys, NULL);
+    g_autofree gchar *id = g_key_file_get_string(info->keys, HEAD, "group-id", NULL);
     struct tensors tensors = { 0 };
 
     if (!check_version(info, error) || !read_ours(info, sources, error))
         return FALSE;
     tensors.own_ranges = *sources->input_range || *sources->input_mean || *sources->input_deviation;
     tensors.own_size = *sources->model_size != '\0';
+    sources->group = id && *id ? g_intern_string(id) : NULL;
     g_clear_pointer(&sources->inputs, g_array_unref);
     sources->inputs = tensors.inputs =
         g_array_new(FALSE, FALSE, sizeof(struct gst_tdl_input_options));

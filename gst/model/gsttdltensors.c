@@ -27,21 +27,29 @@ gboolean gst_tdl_tensors_is_name(const gchar *name)
     return g_str_has_prefix(name, TENSOR);
 }
 
+/* Takes the words of the modelinfo file about the output. */
+static void take_words(const struct gst_tdl_output_options *said, struct gst_tdl_tensor *out)
+{
+    if (said->id)
+        out->id = g_quark_from_string(said->id);
+    out->col_major = said->col_major;
+    for (guint k = 0; said->rank == out->rank && k < out->rank; k++)
+        out->open[k] = said->dims[k] < 0;
+}
+
 /* By the modelinfo file, or else the model's own name. */
 static void identify(const struct gst_tdl_sources *sources, const gchar *name,
                      struct gst_tdl_tensor *out)
 {
     out->id = g_quark_from_string(name);
     out->col_major = FALSE;
+    memset(out->open, 0, sizeof(out->open));
     for (guint i = 0; sources->outputs && i < sources->outputs->len; i++) {
         const struct gst_tdl_output_options *said =
             &g_array_index(sources->outputs, struct gst_tdl_output_options, i);
 
-        if (strcmp(said->name, name) != 0)
-            continue;
-        if (said->id)
-            out->id = g_quark_from_string(said->id);
-        out->col_major = said->col_major;
+        if (!strcmp(said->name, name))
+            take_words(said, out);
     }
 }
 
@@ -61,18 +69,19 @@ gchar *gst_tdl_tensors_find(const struct tdl_graph *graph, const struct gst_tdl_
     const gchar *name;
 
     out->count = 0;
+    out->group = sources->group;
     for (guint i = 0; (p = tdl_graph_output(graph, i, &name)) != NULL; i++) {
         struct gst_tdl_tensor *tensor = &out->list[out->count];
 
         if (!gst_tdl_tensors_is_name(name))
             continue;
         if (out->count++ == GST_TDL_MAX_TENSORS)
-            return g_strdup_printf("tdlfilter hands out %d outputs of a model at most, and this "
-                                   "one has \"%s\" beside as many: set \"meta\" without tensors",
+            return g_strdup_printf("%d outputs of a model are handed out at most, and this one "
+                                   "has \"%s\" beside as many: set \"meta\" without tensors",
                                    GST_TDL_MAX_TENSORS, name + strlen(TENSOR));
         tensor->binding = name;
-        identify(sources, name + strlen(TENSOR), tensor);
         describe(p, *sources->model_state != '\0', tensor);
+        identify(sources, name + strlen(TENSOR), tensor);
     }
     return NULL;
 }

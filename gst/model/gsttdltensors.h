@@ -15,10 +15,12 @@ struct gst_tdl_tensor {
     GQuark id;            /* the modelinfo file's, or else the model's name for it */
     const struct tdl_tensor_params *params; /* in memory; row-major */
     guint rank, shape[TDL_MAX_RANK];        /* as the model has it */
+    gboolean open[TDL_MAX_RANK];            /* the modelinfo file calls this dimension open */
 };
 
 struct gst_tdl_tensors {
-    guint count; /* 0: nobody asked for them */
+    guint count;        /* 0: nobody asked for them */
+    const gchar *group; /* interned: the id of them together; NULL: none was given */
     struct gst_tdl_tensor list[GST_TDL_MAX_TENSORS];
 };
 

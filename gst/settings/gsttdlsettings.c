@@ -394,6 +394,8 @@ static void append_outputs(GString *key, const GArray *outputs)
 
         g_string_append_printf(key, "|%zu:%s=%zu:%s,%d", strlen(said->name), said->name, strlen(id),
                                id, said->col_major);
+        for (guint k = 0; k < said->rank; k++)
+            g_string_append_printf(key, ":%d", said->dims[k]);
     }
 }
 
@@ -418,6 +420,8 @@ void gst_tdl_sources_key(const struct gst_tdl_sources *sources, GString *key)
     }
     append_inputs(key, sources->inputs);
     append_outputs(key, sources->outputs);
+    if (sources->group)
+        g_string_append_printf(key, "|%s", sources->group);
 }
 
 void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to)

@@ -147,6 +147,7 @@ struct gst_tdl_sources {
     gfloat score_threshold, iou_threshold; /* for objects in boxes */
     GArray *inputs;           /* struct gst_tdl_input_options, which nobody changes; NULL: none */
     GArray *outputs;          /* struct gst_tdl_output_options, likewise */
+    const gchar *group;       /* interned: a modelinfo file's id of all outputs; NULL: not said */
     gboolean said_output;     /* model_output is a modelinfo file's, too */
     struct gst_tdl_look look; /* wishes of models.ini and modelinfo files, no user's */
     gint rung;                /* enum gst_tdl_rung: the model that "auto" is now */
@@ -164,8 +165,10 @@ struct gst_tdl_input_options {
 
 /* … and about an output. */
 struct gst_tdl_output_options {
-    const gchar *name, *id; /* interned; id NULL: not said */
-    gboolean col_major;     /* what the file calls the order of dimensions; else row-major */
+    const gchar *name, *id;  /* interned; id NULL: not said */
+    gboolean col_major;      /* what the file calls the order of dimensions; else row-major */
+    guint rank;              /* of the dimensions there; 0: not said */
+    gint dims[TDL_MAX_RANK]; /* below 0: open */
 };
 
 struct gst_tdl_settings {

@@ -433,7 +433,23 @@ GST_START_TEST(inference)
 }
 GST_END_TEST;
 
-/* Another model while frames go on. */
+/* So many tensors are in the caps that came out, where they tell of any. */
+static void expect_length(GstHarness *harness, gsize count)
+{
+    g_autoptr(GstCaps) caps = gst_pad_get_current_caps(harness->sinkpad);
+    const GValue *field =
+        gst_structure_get_value(gst_caps_get_structure(caps, 0), "tensors");
+
+    fail_unless_equals_int(field != NULL, GST_CHECK_VERSION(1, 28, 0));
+#if GST_CHECK_VERSION(1, 28, 0)
+    field = gst_structure_get_value(gst_value_get_structure(field), "tdl-tensors");
+    fail_unless_equals_int(gst_value_unique_list_get_size(field), count);
+#else
+    (void)count;
+#endif
+}
+
+/* Another model while frames go on: caps tell of it before the first frame. */
 GST_START_TEST(inference_of_another)
 {
     const gint64 end = g_get_monotonic_time() + (gint64)(UTIL_HANG / 1000);
@@ -452,6 +468,7 @@ GST_START_TEST(inference_of_another)
         count = gst_buffer_get_tensor_meta(frame)->num_tensors;
         expect_tensor(gst_tensor_meta_get(tensors_of(frame, count), 0), &outputs[0], "real", 0);
         gst_buffer_unref(frame);
+        expect_length(harness, count);
         if (i == 0)
             g_object_set(element, "model-file", all, NULL);
         fail_unless(g_get_monotonic_time() < end, "the other model does not come");
@@ -466,6 +483,15 @@ GST_START_TEST(inference_of_another)
 GST_END_TEST;
 
 /* ---------------------------------------------------------------------- decoders */
+
+static gboolean has_element(const gchar *name)
+{
+    GstElementFactory *factory = gst_element_factory_find(name);
+    const gboolean found = factory != NULL;
+
+    gst_clear_object(&factory);
+    return found;
+}
 
 enum { BOXES = 3 };
 #define SURE 0.15 /* the least score */
@@ -495,28 +521,43 @@ static gchar *write_detector(void)
     onnx_node(&graph, "Reshape", "nothing column", "nothing_each", NULL);
     onnx_node(&graph, "Add", "known nothing_each", "places", NULL);
     onnx_attr_ints(&attributes, "axes", axis, 1);
+    onnx_attr_int(&attributes, "keepdims", 0);
     onnx_node(&graph, "ReduceMean", "nothing", "nothing_more", &attributes);
     onnx_node(&graph, "Add", "nothing_more all", "count", NULL);
     onnx_output(&graph, "places");
     onnx_output(&graph, "scores");
     onnx_output(&graph, "count");
+    onnx_node(&graph, "Identity", "nothing", "labels", NULL);
+    onnx_output(&graph, "labels");
     return written_model(&graph);
 }
+
+/* GStreamer's decoders of such a detector, of which each version has one or the other. */
+static const struct {
+    const char *name, *sidecar;
+} ssd_decoders[] = {
+    { "ssdtensordec",
+      "[modelinfo]\nversion=1.0\ngroup-id=ssd-mobilenet-v1-variant-1-out\n"
+      "[places]\nid=ssd-mobilenet-v1-variant-1-out-boxes\ndims=-1,-1,4\ndir=output\n"
+      "[scores]\nid=ssd-mobilenet-v1-variant-1-out-scores\ndims=-1,-1\ndir=output\n"
+      "[labels]\nid=ssd-mobilenet-v1-variant-1-out-classes\ndims=-1,-1\ndir=output\n"
+      "[count]\nid=generic-variant-1-out-count\ndims=-1\ndir=output\n" },
+    { "ssdobjectdetector", "[modelinfo]\nversion=1.0\ngroup-id=detector\n"
+                           "[places]\nid=Gst.Model.ObjectDetector.Boxes\ndir=output\n"
+                           "[scores]\nid=Gst.Model.ObjectDetector.Scores\ndir=output\n"
+                           "[labels]\nid=Gst.Model.ObjectDetector.Classes\ndir=output\n"
+                           "[count]\nid=Gst.Model.ObjectDetector.NumDetections\ndir=output\n" },
+};
 
 /* GStreamer's own decoder finds its tensors by the sidecar's ids, and places boxes in the frame. */
 GST_START_TEST(decoded)
 {
-    static const char sidecar[] =
-        "[modelinfo]\nversion=1.0\ngroup-id=detector\n"
-        "[places]\nid=Gst.Model.ObjectDetector.Boxes\ndir=output\n"
-        "[scores]\nid=Gst.Model.ObjectDetector.Scores\ndir=output\n"
-        "[count]\nid=Gst.Model.ObjectDetector.NumDetections\ndir=output\n";
-    GstElementFactory *decoder = gst_element_factory_find("ssdobjectdetector");
+    const guint which = has_element(ssd_decoders[0].name) ? 0 : 1;
     g_autofree gchar *model = write_detector();
     g_autofree gchar *beside = g_strconcat(model, ".modelinfo", NULL);
     g_autofree gchar *line =
-        g_strdup_printf("tdlinference model-file=%s ! ssdobjectdetector score-threshold=%g", model,
-                        SURE);
+        g_strdup_printf("tdlinference model-file=%s ! %s score-threshold=%g", model,
+                        ssd_decoders[which].name, SURE);
     const guint argb = colors[__i__].argb;
     GstAnalyticsRelationMeta *relations;
     GstAnalyticsODMtd object;
@@ -525,11 +566,11 @@ GST_START_TEST(decoded)
     GstVideoInfo info;
     GstBuffer *frame;
 
-    if (!decoder) { /* later versions call it otherwise */
+    if (!has_element(ssd_decoders[which].name)) {
         g_unlink(model);
         return;
     }
-    fail_unless(g_file_set_contents(beside, sidecar, -1, NULL));
+    fail_unless(g_file_set_contents(beside, ssd_decoders[which].sidecar, -1, NULL));
     harness = gst_harness_new_parse(line);
     fail_unless(harness != NULL, "%s", line);
     gst_harness_set_src_caps_str(harness, CAPS);
@@ -561,7 +602,166 @@ GST_START_TEST(decoded)
             "more than there is");
     gst_buffer_unref(frame);
     gst_harness_teardown(harness);
-    gst_object_unref(decoder);
+    g_unlink(beside);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* -------------------------------------------------------------------------- caps */
+
+static GstHarness *start_line(const gchar *line)
+{
+    GstHarness *harness = gst_harness_new_parse(line);
+
+    fail_unless(harness != NULL, "%s", line);
+    gst_harness_set_src_caps_str(harness, CAPS);
+    return harness;
+}
+
+/* The frame that comes out of `color`. */
+static GstBuffer *pass(GstHarness *harness, guint color)
+{
+    fail_unless_equals_int(gst_harness_push(harness, picture(color)), GST_FLOW_OK);
+    return gst_harness_pull(harness);
+}
+
+/* Caps that come out have this field, in words; NULL: they have none. */
+static void expect_field(GstHarness *harness, const gchar *text)
+{
+    g_autoptr(GstCaps) got = gst_pad_get_current_caps(harness->sinkpad), want = NULL;
+    const GValue *field;
+
+    fail_unless(got != NULL);
+    field = gst_structure_get_value(gst_caps_get_structure(got, 0), "tensors");
+    if (!text) {
+        fail_if(field != NULL, "%s", gst_structure_to_string(gst_caps_get_structure(got, 0)));
+        return;
+    }
+    want = gst_caps_from_string(text);
+    fail_unless(want != NULL, "%s", text);
+    fail_unless(field && gst_value_compare(field, gst_structure_get_value(
+                                                      gst_caps_get_structure(want, 0),
+                                                      "tensors")) == GST_VALUE_EQUAL,
+                "%s instead of %s", gst_structure_to_string(gst_caps_get_structure(got, 0)), text);
+}
+
+#define FIELD(groups) "video/x-raw,tensors=(structure)[tensorgroups," groups "]"
+#define REAL(group, id, order)                                                                     \
+    group "=(/uniquelist){(GstCaps)[tensor/strided,tensor-id=(string)" id ",dims=<(int)1,(int)3,"  \
+          "(int)256>,dims-order=(string)" order ",type=(string)float32]}"
+
+/* From GStreamer 1.28 on caps tell of tensors, and upstream is asked for none. */
+GST_START_TEST(told_in_caps)
+{
+    g_autofree gchar *model = write_outputs(1);
+    g_autofree gchar *beside = g_strconcat(model, ".modelinfo", NULL);
+    g_autofree gchar *line = g_strdup_printf("tdlinference model-file=%s", model);
+    const gboolean known = GST_CHECK_VERSION(1, 28, 0);
+    GstHarness *harness;
+    GstCaps *asked;
+
+    if (__i__)
+        fail_unless(g_file_set_contents(beside,
+                                        "[modelinfo]\nversion=1.0\ngroup-id=ours\n"
+                                        "[real]\nid=one\ndims-order=col-major\ndir=output\n",
+                                        -1, NULL));
+    harness = start_line(line);
+    gst_buffer_unref(pass(harness, 0));
+    expect_field(harness, !known  ? NULL
+                          : __i__ ? FIELD(REAL("ours", "one", "col-major"))
+                                  : FIELD(REAL("tdl-tensors", "real", "row-major")));
+    asked = gst_pad_peer_query_caps(harness->srcpad, NULL);
+    for (guint i = 0; i < gst_caps_get_size(asked); i++)
+        fail_if(gst_structure_has_field(gst_caps_get_structure(asked, i), "tensors"));
+    gst_caps_unref(asked);
+    gst_harness_teardown(harness);
+    g_unlink(beside);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* Of all that a frame has. */
+static const GstTensor *find_tensor(GstBuffer *frame, const gchar *id)
+{
+    gpointer state = NULL;
+    GstMeta *meta;
+
+    while ((meta = gst_buffer_iterate_meta_filtered(frame, &state, GST_TENSOR_META_API_TYPE))) {
+        const GstTensorMeta *tensors = (const GstTensorMeta *)meta;
+
+        for (gsize i = 0; i < tensors->num_tensors; i++)
+            if (!g_strcmp0(g_quark_to_string(tensors->tensors[i]->id), id))
+                return tensors->tensors[i];
+    }
+    return NULL;
+}
+
+/* Two networks one behind the other: frames have the tensors of both, and caps tell of both. */
+GST_START_TEST(two_in_a_row)
+{
+    static const char *const groups[] = { "first", "second" };
+    g_autofree gchar *models[2] = { write_outputs(1), write_outputs(1) };
+    g_autofree gchar *line = g_strdup_printf(
+        "tdlinference model-file=%s ! tdlinference model-file=%s", models[0], models[1]);
+    GstHarness *harness;
+    GstBuffer *frame;
+
+    for (guint i = 0; i < G_N_ELEMENTS(groups); i++) {
+        g_autofree gchar *beside = g_strconcat(models[i], ".modelinfo", NULL);
+        g_autofree gchar *text = g_strdup_printf("[modelinfo]\nversion=1.0\ngroup-id=%s\n"
+                                                 "[real]\nid=of-%s\ndir=output\n",
+                                                 groups[i], groups[i]);
+
+        fail_unless(g_file_set_contents(beside, text, -1, NULL));
+    }
+    harness = start_line(line);
+    frame = pass(harness, 1);
+    for (guint i = 0; i < G_N_ELEMENTS(groups); i++) {
+        g_autofree gchar *id = g_strconcat("of-", groups[i], NULL);
+        const GstTensor *tensor = find_tensor(frame, id);
+
+        fail_unless(tensor != NULL, "no tensor of the %s", groups[i]);
+        expect_tensor(tensor, &outputs[0], id, 1);
+    }
+    gst_buffer_unref(frame);
+    if (GST_CHECK_VERSION(1, 28, 0))
+        expect_field(harness, FIELD(REAL("first", "of-first", "row-major") "," REAL(
+                                  "second", "of-second", "row-major")));
+    gst_harness_teardown(harness);
+    for (guint i = 0; i < G_N_ELEMENTS(models); i++) {
+        g_autofree gchar *beside = g_strconcat(models[i], ".modelinfo", NULL);
+
+        g_unlink(beside);
+        g_unlink(models[i]);
+    }
+}
+GST_END_TEST;
+
+/* GStreamer's bin finds the decoder by the caps alone. */
+GST_START_TEST(decoder_by_caps)
+{
+    g_autofree gchar *model = write_detector();
+    g_autofree gchar *beside = g_strconcat(model, ".modelinfo", NULL);
+    g_autofree gchar *line =
+        g_strdup_printf("tdlinference model-file=%s ! tensordecodebin", model);
+    GstAnalyticsODMtd object;
+    gpointer state = NULL;
+    GstHarness *harness;
+    GstBuffer *frame;
+
+    if (!has_element("tensordecodebin")) {
+        g_unlink(model);
+        return;
+    }
+    fail_unless(g_file_set_contents(beside, ssd_decoders[0].sidecar, -1, NULL));
+    harness = start_line(line);
+    frame = pass(harness, 0);
+    fail_unless(gst_analytics_relation_meta_iterate(
+                    gst_buffer_get_analytics_relation_meta(frame), &state,
+                    gst_analytics_od_mtd_get_mtd_type(), &object),
+                "nothing was decoded");
+    gst_buffer_unref(frame);
+    gst_harness_teardown(harness);
     g_unlink(beside);
     g_unlink(model);
 }
@@ -617,6 +817,9 @@ static Suite *tensors_suite(void)
     tcase_add_test(tcase, inference);
     tcase_add_test(tcase, inference_of_another);
     tcase_add_loop_test(tcase, decoded, 0, G_N_ELEMENTS(colors));
+    tcase_add_loop_test(tcase, told_in_caps, 0, 2);
+    tcase_add_test(tcase, two_in_a_row);
+    tcase_add_test(tcase, decoder_by_caps);
     tcase_add_loop_test(tcase, no_mask, 0, 3);
     return suite;
 }
