@@ -76,6 +76,11 @@ names_instructions() {
     on engine/tools/tdl-info -d cpu | tee /dev/stderr | grep "driver  *$wanted"
 }
 
+# What a test is told: the page that it holds the reader against.
+words_of() { # words_of PROGRAM
+    case $1 in */test-ncnn) echo "$TDL_ROOT/doc/models.md" ;; esac
+}
+
 # qemu-user has no limit of addresses. Loops are those of every processor, readers are not.
 is_left_out() { # is_left_out PROGRAM
     case $1 in
@@ -90,7 +95,8 @@ run_all() {
     for program in "${programs[@]}"; do
         [[ $program == tests/* ]] || continue
         ! is_left_out "$program" || continue
-        check "$name: ${program##*/}" on "$program"
+        # shellcheck disable=SC2046 # a word an argument
+        check "$name: ${program##*/}" on "$program" $(words_of "$program")
     done
     check "$name: instructions" names_instructions
     if [ -e "$model" ]; then
