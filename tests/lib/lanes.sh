@@ -6,9 +6,9 @@ lanes=$(nproc)
 [ "$lanes" -le "${TDL_TEST_LANES:-4}" ] || lanes=${TDL_TEST_LANES:-4}
 
 # The longest first, so that none is left alone at the end; but sanitizers behind
-# those that leave them the kernels compiled, which takes thrice as long there.
-longest_first=(build long packages bookworm trixie sid ports analyze onnxruntime tfjs vm engine validation models sanitizers
-    pipelines fuzz threads library element soak demo shaders)
+# those that leave them the most kernels compiled, which takes thrice as long there.
+longest_first=(build long packages bookworm trixie sid ports analyze onnxruntime tfjs vm engine validation sanitizers models
+    pipelines fuzz threads library profiles soak element demo shaders)
 
 time_row() { printf '%-12s %6d s %6d s' "$@"; }
 

@@ -6,13 +6,14 @@
 #
 #              CPU    software Vulkan                     besides
 #   engine     all    all, the layer on; of the frames'   kernels for CPUs: sanitizers
-#                     kernels those for GPUs
+#                     kernels those for GPUs, and those
+#                     of tensors for CPUs
 #   models     all    all but what is long                nightly: long
 #   element    all    none                                Vulkan: validation
 #   validation none   all of the element's, the layer on
 #   pipelines  some   all, several of them with the layer
 #   sanitizers all    what is about Vulkan's host code,   nightly: the others
-#                     and frames' kernels for CPUs
+#                     and most frames' kernels for CPUs
 #   builds     some   none                                nightly: kinds of builds
 #   threads    what several threads do, on both
 #   profiles   software Vulkan as a device with the least  nightly: all profiles,
@@ -25,8 +26,10 @@
 #
 # A new test runs everywhere unless its name fits one of these patterns.
 
-# The engine's tests of frames come twice, with kernels for CPUs and for GPUs.
-frames_for_cpus='frame-(from|tensor|compose|composer|edges|foreground|mask)-cpu'
+# The engine's tests of frames come twice, with kernels for CPUs and for GPUs. With sanitizers
+# Vulkan compiles thrice as long: what has least host code runs plainly.
+frames_for_cpus='frame-(compose|composer|edges|foreground|mask)-cpu'
+frames_of_tensors='frame-(from|tensor)-cpu'
 frames_for_gpus='frame-.*-gpu'
 # Vulkan compiles for minutes; the CPU's twins run every time.
 long_models='tfjs|element-prompt|onnx-microsoft|tflite-chains|tdl-run|onnx-light|person-(square|landscape)-intermediates'
@@ -37,13 +40,13 @@ watched_pipelines='zero-copy|portrait-landscape|vulkan-images|leave-early|farm|f
 # No code of ours runs in them, or it is unloaded, which sanitizers do not survive.
 never_sanitized='engine-(cpu-)?unload|engine-(headers|rooms|specs|reference)|element-rooms|format'
 # Runs on Vulkan whose host code the CPU's twin has, too.
-sanitized_on_cpu="$long_models|$frames_for_gpus"
+sanitized_on_cpu="$long_models|$frames_for_gpus|$frames_of_tensors"
 sanitized_on_cpu+='|engine-(builder|compact|conv|definitions|filling|fuse|fused|hostile|numbers|ops.*|passes|plan-models|resize|weights)'
-sanitized_on_cpu+='|onnx-(attention|chains|nodes|rows)|tflite-chains|person-(square|landscape)-network'
+sanitized_on_cpu+='|onnx-(attention|chains|nodes|operators|rows)|tflite-chains|person-(square|landscape)-network'
 sanitized_on_cpu+='|element-(background|batches|closed|decode|edges|errors|foreground|formats|inputs|instances|ladder|live|load|mask-pad|meta|metas|model-io|objects|overlay|pictures|presence|properties|stream|yolo)'
 # Long with sanitizers. The readers meet hostile files in `fuzz`, too; the others run plainly.
 long_sanitized='tools|(onnx|tflite)-hostile|person-steady|engine-cpu-outline|engine-tune-models'
-long_sanitized+='|person-cpu-(square-.*|.*-intermediates)|element-(begin|faults)'
+long_sanitized+='|person-cpu-(square-.*|.*-intermediates)|element-(begin|faults|first-load)'
 
 # What depends on a device's limits.
 profiled_every_day='engine-(tensor|dispatch|memory|ops-vision|split)|frame-(from|tensor|mask)-gpu|person-square-network'

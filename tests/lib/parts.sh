@@ -37,8 +37,9 @@ describe() {
 }
 
 part_build() {
-    # Warnings stop CI, not people whose compiler knows more of them.
-    [ -z "${CI:-}" ] || export TDL_MESON_ARGS=-Dwerror=true
+    # Warnings stop CI, not people whose compiler knows more of them; and who uses a debugger
+    # wants more than lines.
+    [ -z "${CI:-}" ] || export TDL_MESON_ARGS="-Dwerror=true -Dc_args=-g1"
     expect "pipelines/setup.sh --tests" pipelines/setup.sh --tests
 }
 

@@ -172,13 +172,13 @@ static uint32_t count_steps(struct tdl_graph *g, const char *kernel)
     return count;
 }
 
-/* Compiling takes long: one graph of six is computed in a run, others in others. */
+/* Compiling takes long: one graph of twelve is computed in a run, others in others. */
 static bool is_computed(void)
 {
     static uint64_t seed, graph;
     if (!graph)
         seed = check_seed(0, NULL, 0);
-    return (seed + graph++) % check_stride(6) == 0;
+    return (seed + graph++) % check_stride(12) == 0;
 }
 
 /* Check the kernels, chosen as for a GPU and as for a CPU, and what they compute.

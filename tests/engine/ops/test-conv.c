@@ -233,7 +233,7 @@ static bool fits(struct tdl_context *ctx, const struct tdl_conv_algorithm *row,
 
 static void check_variants(struct tdl_context *ctx, uint64_t seed)
 {
-    const uint64_t stride = subject_stride(ctx, 2);
+    const uint64_t stride = subject_stride(ctx, 4);
     static const char *const gemms[] = {"implicit", "winograd43", "im2col"};
     char name[64];
     for (uint32_t v = 0; v < TDL_CONV_GEMM_VARIANTS; v++) {
@@ -623,8 +623,8 @@ int main(int argc, char **argv)
 {
     uint64_t seed = check_seed(argc, argv, 2);
     struct tdl_context *ctx = check_context_open();
-    const long random = check_cases(argc, argv, subject_has_kernels(ctx) ? 2 : 3);
-    const uint64_t stride = subject_stride(ctx, 3);
+    const long random = check_cases(argc, argv, subject_has_kernels(ctx) ? 1 : 3);
+    const uint64_t stride = subject_stride(ctx, 6);
     check_names(ctx);
     check_filter_layouts(ctx);
     check_dynamics(ctx);
