@@ -3,13 +3,13 @@
 """Small networks, each with a pattern that models of others have: patterns.py FOLDER
 
 Writes FOLDER/NAME.onnx, and a line "NAME INPUT=SHAPE..." for each to standard output.
-Needs python3-onnx and python3-numpy. The weights come from a fixed seed.
+Needs python3-numpy. The weights come from a fixed seed.
 """
 import sys
 
 import numpy
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+from chains import Message, Node, field, value_info
+from onnx_models import KINDS, graph, tensor
 
 random = numpy.random.default_rng(20)
 
@@ -18,11 +18,11 @@ class Network:
     """Nodes in their order; every method returns the name of what it makes."""
 
     def __init__(self, name):
-        self.name, self.nodes, self.weights = name, [], []
+        self.name, self.nodes, self.weights = name, [], {}
 
     def constant(self, values):
         name = f"w{len(self.weights)}"
-        self.weights.append(numpy_helper.from_array(numpy.asarray(values), name))
+        self.weights[name] = numpy.asarray(values)
         return name
 
     def weight(self, *shape):
@@ -34,7 +34,7 @@ class Network:
 
     def node(self, kind, *inputs, outputs=1, into=None, **attributes):
         names = into or [f"n{len(self.nodes)}_{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
+        self.nodes.append(Node(kind, list(inputs), names, attributes))
         return names[0] if len(names) == 1 else names
 
     def conv(self, x, channels, to, size, **attributes):
@@ -45,15 +45,27 @@ class Network:
     def silu(self, x):
         return self.node("Mul", x, self.node("Sigmoid", x))
 
+    def gelu(self, x):
+        half = self.node("Div", x, self.constant(numpy.float32(2 ** 0.5)))
+        return self.node("Mul", self.node("Mul", x, self.constant(numpy.float32(0.5))), self.node(
+            "Add", self.node("Erf", half), self.constant(numpy.float32(1))))
+
+    def normalised(self, x, channels):
+        """By mean and variance of the last dimension, in its parts."""
+        centred = self.node("Sub", x, self.node("ReduceMean", x, axes=[-1], keepdims=1))
+        square = self.node("ReduceMean", self.node("Mul", centred, centred), axes=[-1], keepdims=1)
+        root = self.node("Sqrt", self.node("Add", square, self.constant(numpy.float32(1e-5))))
+        return self.node("Add", self.node("Mul", self.node("Div", centred, root),
+                                          self.weight(channels)), self.weight(channels))
+
     def save(self, folder, inputs, outputs):
-        def infos(of):
-            return [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in of.items()]
-        graph = helper.make_graph(self.nodes, self.name, infos(inputs), infos(outputs),
-                                  initializer=self.weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
-        model.ir_version = 7
-        onnx.checker.check_model(model)
-        onnx.save(model, f"{folder}/{self.name}.onnx")
+        """Sizes of outputs that are a name are told by the model alone."""
+        files = {name: numpy.empty(shape, numpy.float32) for name, shape in inputs.items()}
+        told = [value_info(name, shape if all(isinstance(d, int) for d in shape) else None)
+                for name, shape in outputs.items()]
+        with open(f"{folder}/{self.name}.onnx", "wb") as f:
+            f.write(field(1, 7) + field(8, field(2, 13)) + field(
+                7, graph(self.nodes, self.weights, files) + b"".join(field(12, o) for o in told)))
         shapes = (f"{n}={','.join(map(str, s))}" for n, s in inputs.items())
         print(self.name, *shapes)
 
@@ -96,7 +108,7 @@ def segmenting_head(folder):
     boxes = n.node("Reshape", expected, n.ints(1, 4, 192))
     n.node("Concat", boxes, n.node("Sigmoid", flat[1]), flat[2], axis=1, into=["found"])
     n.silu(n.node("ConvTranspose", y, n.weight(24, 12, 2, 2), strides=[2, 2]))
-    n.nodes[-1].output[0] = "prototypes"
+    n.nodes[-1].outputs[0] = "prototypes"
     n.save(folder, {"images": [1, 3, 48, 64]},
            {"found": [1, 17, 192], "prototypes": [1, 12, 24, 32]})
 
@@ -108,29 +120,64 @@ def attention_block(folder):
         "Conv", "pixels", n.weight(32, 3, 4, 4), strides=[4, 4]), n.ints(1, 32, 80)),
         perm=[0, 2, 1])
 
-    def normalised(x):
-        centred = n.node("Sub", x, n.node("ReduceMean", x, axes=[-1], keepdims=1))
-        square = n.node("ReduceMean", n.node("Mul", centred, centred), axes=[-1], keepdims=1)
-        root = n.node("Sqrt", n.node("Add", square, n.constant(numpy.float32(1e-5))))
-        return n.node("Add", n.node("Mul", n.node("Div", centred, root), n.weight(32)),
-                      n.weight(32))
-
     def heads(x, order):
         x = n.node("Add", n.node("MatMul", x, n.weight(32, 32)), n.weight(32))
         return n.node("Transpose", n.node("Reshape", x, n.ints(1, 80, 4, 8)), perm=order)
 
-    x = normalised(tokens)
+    x = n.normalised(tokens, 32)
     scores = n.node("MatMul", heads(x, [0, 2, 1, 3]), heads(x, [0, 2, 3, 1]))
     scores = n.node("Div", scores, n.constant(numpy.float32(8 ** 0.5)))
     mixed = n.node("MatMul", n.node("Softmax", scores, axis=-1), heads(x, [0, 2, 1, 3]))
     mixed = n.node("Reshape", n.node("Transpose", mixed, perm=[0, 2, 1, 3]), n.ints(1, 80, 32))
     tokens = n.node("Add", tokens, n.node("MatMul", mixed, n.weight(32, 32)))
-    x = n.node("MatMul", normalised(tokens), n.weight(32, 64))
-    half = n.node("Div", x, n.constant(numpy.float32(2 ** 0.5)))
-    x = n.node("Mul", n.node("Mul", x, n.constant(numpy.float32(0.5))),
-               n.node("Add", n.node("Erf", half), n.constant(numpy.float32(1))))
-    n.node("Add", tokens, n.node("MatMul", x, n.weight(64, 32)), into=["tokens"])
+    x = n.node("MatMul", n.normalised(tokens, 32), n.weight(32, 64))
+    n.node("Add", tokens, n.node("MatMul", n.gelu(x), n.weight(64, 32)), into=["tokens"])
     n.save(folder, {"pixels": [1, 3, 32, 40]}, {"tokens": [1, 80, 32]})
+
+
+def segmenting_transformer(folder):
+    """A stage of SegFormer and its head: overlapping patches, attention to fewer places than ask,
+    a fed-forward layer with a depthwise convolution, and what all stages are joined by."""
+    n, channels, heads = Network("segmenting-transformer"), 32, 2
+    wide, high, each = 20, 16, channels // heads
+    places, fewer = wide * high, wide * high // 16
+
+    def linear(x, to, of=channels):
+        return n.node("Add", n.node("MatMul", x, n.weight(of, to)), n.weight(to))
+
+    def pixels(x, of=channels):
+        return n.node("Reshape", n.node("Transpose", x, perm=[0, 2, 1]), n.ints(1, of, high, wide))
+
+    def tokens(x, count, of=channels):
+        return n.node("Transpose", n.node("Reshape", x, n.ints(1, of, count)), perm=[0, 2, 1])
+
+    def parts(x, count, order):
+        return n.node("Transpose", n.node("Reshape", linear(x, channels),
+                                          n.ints(1, count, heads, each)), perm=order)
+
+    x = n.normalised(tokens(n.conv("pixels", 3, channels, 7, strides=[4, 4]), places), channels)
+    asking = n.normalised(x, channels)
+    asked = n.node("Conv", pixels(asking), n.weight(channels, channels, 4, 4), strides=[4, 4])
+    asked = n.normalised(tokens(asked, fewer), channels)
+    scores = n.node("MatMul", parts(asking, places, [0, 2, 1, 3]),
+                    parts(asked, fewer, [0, 2, 3, 1]))
+    scores = n.node("Softmax", n.node("Mul", scores, n.constant(numpy.float32(each ** -0.5))),
+                    axis=-1)
+    mixed = n.node("MatMul", scores, parts(asked, fewer, [0, 2, 1, 3]))
+    mixed = n.node("Reshape", n.node("Transpose", mixed, perm=[0, 2, 1, 3]),
+                   n.ints(1, places, channels))
+    x = n.node("Add", x, linear(mixed, channels))
+    y = n.node("Conv", pixels(linear(n.normalised(x, channels), 4 * channels), 4 * channels),
+               n.weight(4 * channels, 1, 3, 3), pads=[1] * 4, group=4 * channels)
+    x = n.node("Add", x, linear(tokens(n.gelu(y), places, 4 * channels), channels, 4 * channels))
+    levels = [pixels(linear(n.normalised(x, channels), channels))]
+    coarse = n.node("Conv", levels[0], n.weight(channels, channels, 3, 3), strides=[2, 2],
+                    pads=[1] * 4)
+    levels.append(n.node("Resize", coarse, "", n.constant(numpy.array([1, 1, 2, 2], numpy.float32)),
+                         mode="linear", coordinate_transformation_mode="half_pixel"))
+    joined = n.node("Relu", n.conv(n.node("Concat", *levels, axis=1), 2 * channels, channels, 1))
+    n.node("Conv", joined, n.weight(19, channels, 1, 1), into=["classes"])
+    n.save(folder, {"pixels": [1, 3, 4 * high, 4 * wide]}, {"classes": [1, 19, high, wide]})
 
 
 class Detector(Network):
@@ -176,21 +223,20 @@ class Detector(Network):
     def branch(self, write):
         """A graph of the nodes that write() adds, which returns its output."""
         outer, self.nodes = self.nodes, []
-        info = helper.make_tensor_value_info(write(), TensorProto.INT64, ["chosen"])
-        graph = helper.make_graph(self.nodes, write.__name__, [], [info])
-        self.nodes = outer
-        return graph
+        told = value_info(write(), kind=KINDS["int64"])
+        inner, self.nodes = self.nodes, outer
+        return Message(6, graph(inner) + field(12, told))
 
     def suppress(self, boxes, scores, groups, threshold):
         """Places of the boxes that stay, each group's by itself; of none there are none."""
         def nothing():
             return self.node("ConstantOfShape", self.ints(0),
-                             value=helper.make_tensor("zero", TensorProto.INT64, [1], [0]))
+                             value=Message(5, tensor("zero", numpy.zeros(1, numpy.int64))))
 
         def something():
             far = self.node("Add", self.node("ReduceMax", boxes, keepdims=0),
                             self.constant(numpy.float32(1)))
-            move = self.node("Mul", self.node("Cast", groups, to=TensorProto.FLOAT), far)
+            move = self.node("Mul", self.node("Cast", groups, to=KINDS["float32"]), far)
             moved = self.node("Add", boxes, self.node("Unsqueeze", move, self.ints(1)))
             rows = self.node("NonMaxSuppression", self.node("Unsqueeze", moved, self.ints(0)),
                              self.node("Unsqueeze", scores, self.ints(0, 1)),
@@ -227,14 +273,14 @@ def align(n, boxes, channels):
     """Each box from the level of its size, put back in its place."""
     sides = [n.node("Sub", n.column(boxes, i + 2), n.column(boxes, i)) for i in range(2)]
     large = n.node("Cast", n.node("Greater", n.node("Sqrt", n.node("Mul", *sides)), n.constant(
-        numpy.float32(16))), to=TensorProto.INT64)
+        numpy.float32(16))), to=KINDS["int64"])
     shape = (channels, 3, 3)
     result = n.node("ConstantOfShape", n.sizes(boxes, *shape))
     for level in range(2):
         at = n.where(n.node("Equal", large, n.scalar(level)))
         regions = n.gather(boxes, at)
         images = n.node("Cast", n.node("Mul", n.column(regions, 0), n.constant(
-            numpy.float32(0))), to=TensorProto.INT64)
+            numpy.float32(0))), to=KINDS["int64"])
         cells = n.node("RoiAlign", f"level{level}", regions, images, output_height=3,
                        output_width=3, sampling_ratio=2, spatial_scale=0.5 ** (level + 1))
         place = n.node("Expand", n.node("Reshape", at, n.ints(-1, 1, 1, 1)), n.sizes(at, *shape))
@@ -260,7 +306,7 @@ def detector(folder, name, least_score):
     at = n.part(n.suppress(boxes, scores, labels, 0.5), 0, 30)
     n.node("Gather", boxes, at, into=["found"])
     n.node("Gather", scores, at, into=["scores"])
-    n.node("Cast", n.gather(labels, at), to=TensorProto.FLOAT, into=["labels"])
+    n.node("Cast", n.gather(labels, at), to=KINDS["float32"], into=["labels"])
     n.save(folder, {"boxes": [150, 4], "objectness": [150], "level0": [1, channels, 32, 32],
                     "level1": [1, channels, 16, 16]},
            {"found": ["n", 4], "scores": ["n"], "labels": ["n"]})
@@ -270,6 +316,7 @@ if len(sys.argv) != 2:
 recurrent(sys.argv[1])
 segmenting_head(sys.argv[1])
 attention_block(sys.argv[1])
+segmenting_transformer(sys.argv[1])
 detector(sys.argv[1], "detector", 0.3)
 detector(sys.argv[1], "detector-of-few", 0.9)
 detector(sys.argv[1], "detector-of-none", 0.99)
