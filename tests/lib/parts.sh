@@ -100,6 +100,22 @@ part_compilers() {
     expect "drivers of GPUs that are not here, out of Mesa's source" \
         tests/profiles/mesa.sh "$TDL_BUILD/mesa"
     told_results python3 tests/profiles/compilers.py "$TDL_BUILD" "$root/models"
+    if [ "$(id -u)" != 0 ]; then
+        skip "Mesa 25 for RDNA 4" "only root can make and enter another Debian"
+        return
+    fi
+    expect "a Debian 13, for Mesa 25" tests/debian.sh trixie true
+    [ -e "$TDL_BUILD/trixie/src" ] || return 0
+    lend "$TDL_BUILD/trixie"
+    told_results tests/debian.sh trixie tests/profiles/compilers.sh GFX1201
+}
+
+# lend SYSTEM : the models that are here, which to fetch there would need npm and show nothing,
+# and the compiled kernels.
+lend() {
+    mkdir -p "$1/src/models"
+    cp -rLu models/. "$1/src/models/"
+    cp "$TDL_BUILD/shaders/shaders.c" "$1/src/build-shaders.c"
 }
 
 # Another software Vulkan: it shares no dma-bufs, and stores no float16.
@@ -319,11 +335,9 @@ part_ports() {
     told_results env TDL_BUILD="$own" tests/debian.sh bookworm tests/ports-packages.sh
 }
 
-# With the models that are here: to fetch them there would need npm, and shows nothing.
 part_sid() {
     expect "a Debian sid" tests/debian.sh sid true
     [ -e "$TDL_BUILD/sid/src" ] || return 0
-    mkdir -p "$TDL_BUILD/sid/src/models"
-    cp -rLu models/. "$TDL_BUILD/sid/src/models/"
+    lend "$TDL_BUILD/sid"
     told_results tests/debian.sh sid tests/sid.sh
 }
