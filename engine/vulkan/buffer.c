@@ -165,7 +165,8 @@ enum tdl_result tdl_vk_buffer_create(struct tdl_context *ctx, const struct tdl_b
     enum tdl_result r;
     if (wish->size > reach && !wish->parts)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "%s needs a buffer of %zu bytes; this device's kernels reach %llu",
+                        "%s needs a buffer of %zu bytes; this device's kernels reach %llu. Use a "
+                        "smaller one, or the CPU as the device",
                         wish->name, wish->size, (unsigned long long)reach);
     struct tdl_buffer *b = tdl_buffer_new(ctx, TDL_ALIGN(wish->size, 16));
     if (!b)

@@ -7,6 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum tdl_result fail_reach(const struct tdl_graph *g, const struct tdl_plan_step *step,
+                                  bool operand, uint64_t size)
+{
+    return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                    "%s: its %s needs a buffer of %llu bytes; this device's kernels reach %llu. "
+                    "Use %s, float16, or the CPU as the device",
+                    step->label, operand ? "operand" : "constant", (unsigned long long)size,
+                    (unsigned long long)g->ctx->info.max_buffer_bytes,
+                    operand ? "a smaller picture, or fewer at once" : "a smaller model");
+}
+
 /* Weights and arena may be larger than what a kernel reaches, not what is bound of them. */
 static enum tdl_result check_reach(const struct tdl_graph *g)
 {
@@ -17,11 +28,7 @@ static enum tdl_result check_reach(const struct tdl_graph *g)
             const bool operand = bind->kind == TDL_PLAN_BIND_OPERAND;
             const uint64_t size = operand ? bind->operand->size : bind->size;
             if (bind->kind != TDL_PLAN_BIND_NONE && size + g->plan.guard > reach)
-                return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                                "%s: its %s needs a buffer of %llu bytes; this device's kernels "
-                                "reach %llu",
-                                g->plan.steps[i].label, operand ? "operand" : "constant",
-                                (unsigned long long)size, (unsigned long long)reach);
+                return fail_reach(g, &g->plan.steps[i], operand, size);
         }
     return TDL_OK;
 }

@@ -315,13 +315,16 @@ static void test_reach(struct tdl_context *ctx)
     b = open_builder(ctx);
     OK(tdl_builder_output(b, "output", conv(b, &rng, image(b, 8, 8, 64), 64, 3, 1, false)));
     FAILS(tdl_builder_build(b, &(struct tdl_build_params){0}, &g), TDL_ERROR_UNSUPPORTED,
-          "its constant needs a buffer of 147");
+          "its constant needs a buffer of 147712 bytes; this device's kernels reach 131072. Use a "
+          "smaller model, float16, or the CPU as the device");
     tdl_builder_destroy(&b);
     b = open_builder(ctx); /* a value between two operators */
     x = conv(b, &rng, image(b, 32, 32, 8), 64, 3, 1, false);
     OK(tdl_builder_output(b, "output", conv(b, &rng, x, 8, 3, 1, false)));
     FAILS(tdl_builder_build(b, &(struct tdl_build_params){.no_fuse = true}, &g),
-          TDL_ERROR_UNSUPPORTED, "its operand needs a buffer of 262");
+          TDL_ERROR_UNSUPPORTED,
+          "its operand needs a buffer of 262144 bytes; this device's kernels reach 131072. Use a "
+          "smaller picture, or fewer at once, float16, or the CPU as the device");
     ctx->info.max_buffer_bytes = all;
     tdl_builder_destroy(&b);
 }
