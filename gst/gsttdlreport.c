@@ -78,24 +78,62 @@ void gst_tdl_report_model(GstElement *element, const gchar *model, const gchar *
                                                   "reason", G_TYPE_STRING, reason, NULL)));
 }
 
+static const gchar *find_words(const gchar *reason)
+{
+    static const struct {
+        const gchar *reason, *words;
+    } rows[] = {
+        { "measured", "as measured now" },
+        { "kept", "as measured before" },
+        { "timing", "as measuring takes longer; the next start knows more" },
+        { "silent", "as the GPU has not opened in time" },
+        { "slow", "as a run on the GPU has not ended in time" },
+        { "failed", "as the other fails" },
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+        if (!strcmp(rows[i].reason, reason))
+            return rows[i].words;
+    return reason;
+}
+
+static gchar *describe_run(guint64 ns)
+{
+    return ns ? g_strdup_printf("%.1f ms", ns / 1e6) : g_strdup("a time not known yet");
+}
+
+/* One line: what was taken, and why. */
+static gchar *describe_choice(const gchar *device, const gchar *reason, guint64 gpu_ns,
+                              guint64 cpu_ns)
+{
+    gchar *gpu = describe_run(gpu_ns), *cpu = describe_run(cpu_ns);
+    gchar *text =
+        g_strdup_printf("device=auto takes the %s, %s: a run takes %s on the GPU, %s on "
+                        "the CPU",
+                        strcmp(device, "cpu") ? "GPU" : "CPU", find_words(reason), gpu, cpu);
+
+    g_free(gpu);
+    g_free(cpu);
+    return text;
+}
+
 void gst_tdl_report_device(GstElement *element, const gchar *device, const gchar *reason,
                            guint64 gpu_ns, guint64 cpu_ns, const gchar *fault)
 {
-    GST_CAT_INFO_OBJECT(gst_tdl_debug, element,
-                        "device=auto is \"%s\" (%s): a run takes %.1f ms on the GPU, %.1f on the "
-                        "CPU (0: not known)%s%s",
-                        device, reason, gpu_ns / 1e6, cpu_ns / 1e6,
-                        fault ? "; the GPU fails: " : "", fault ? fault : "");
+    gchar *text = describe_choice(device, reason, gpu_ns, cpu_ns);
+
+    GST_CAT_INFO_OBJECT(gst_tdl_debug, element, "%s", text);
     if (fault)
         GST_CAT_WARNING_OBJECT(gst_tdl_debug, element, "device=auto goes without the GPU: %s",
                                fault);
     gst_element_post_message(
-        element,
-        gst_message_new_element(GST_OBJECT(element),
-                                gst_structure_new("tdl-device", "device", G_TYPE_STRING, device,
-                                                  "reason", G_TYPE_STRING, reason, "gpu-ns",
-                                                  G_TYPE_UINT64, gpu_ns, "cpu-ns", G_TYPE_UINT64,
-                                                  cpu_ns, "fault", G_TYPE_STRING, fault, NULL)));
+        element, gst_message_new_element(
+                     GST_OBJECT(element),
+                     gst_structure_new("tdl-device", "device", G_TYPE_STRING, device, "reason",
+                                       G_TYPE_STRING, reason, "gpu-ns", G_TYPE_UINT64, gpu_ns,
+                                       "cpu-ns", G_TYPE_UINT64, cpu_ns, "fault", G_TYPE_STRING,
+                                       fault, "text", G_TYPE_STRING, text, NULL)));
+    g_free(text);
 }
 
 void gst_tdl_report_install(GObjectClass *klass, guint first)

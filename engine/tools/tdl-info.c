@@ -96,6 +96,36 @@ static void print_device(uint32_t index, const struct tdl_device_info *info)
     printf("   queues               %llu\n", (unsigned long long)info->queues);
 }
 
+/* What "auto" takes of them, and why. */
+static void print_auto(const struct tdl_device_info *infos, uint32_t count)
+{
+    const char *told = getenv("TDL_DEVICE");
+    struct tdl_auto found = {.measures = false};
+    uint32_t taken = count - 1; /* the CPU */
+    bool software = false;
+
+    printf("\n");
+    if (told && *told && strcmp(told, "auto") != 0) {
+        printf("device=auto takes what TDL_DEVICE in the environment says: %s\n", told);
+        return;
+    }
+    tdl_auto_find(&(struct tdl_auto_params){.model = "", .cache_dir = ""}, &found);
+    for (uint32_t i = 0; i < count; i++) {
+        software |= infos[i].usable && infos[i].type == TDL_DEVICE_SOFTWARE;
+        if (infos[i].usable && infos[i].type == TDL_DEVICE_DISCRETE_GPU && taken == count - 1)
+            taken = i;
+    }
+    if (found.measures)
+        printf("device=auto measures %s beside the CPU with each model, and takes the faster\n",
+               found.name);
+    else if (infos[taken].type != TDL_DEVICE_CPU)
+        printf("device=auto takes %u, a card: %s\n", taken, infos[taken].name);
+    else
+        printf("device=auto takes the CPU, as there is %s\n",
+               software ? "no GPU but software, which runs on the same processor"
+                        : "no GPU that can be used");
+}
+
 /* All of them, or that which an option names. */
 static int list_devices(const struct options *options)
 {
@@ -120,6 +150,8 @@ static int list_devices(const struct options *options)
     tdl_context_destroy(&context);
     if (infos[0].type == TDL_DEVICE_CPU && !options->device)
         printf("\nNothing but the CPU: %s\n", tdl_last_error());
+    else if (!options->device && count <= 16)
+        print_auto(infos, count);
     return TOOL_OK;
 }
 

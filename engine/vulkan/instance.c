@@ -371,6 +371,19 @@ enum tdl_result tdl_vulkan_device_list(struct tdl_device_info *out_infos, uint32
     return r;
 }
 
+/* One of a list, with what speaks against it. */
+static size_t list_device(char *list, size_t size, size_t used, uint32_t i,
+                          const struct tdl_device_info *info)
+{
+    const char *against = !info->usable                       ? ", not usable: "
+                          : info->type == TDL_DEVICE_SOFTWARE ? ", software"
+                                                              : "";
+    if (used < size)
+        used += (size_t)snprintf(list + used, size - used, "%s%u: %.64s%s%s", i ? "; " : "", i,
+                                 info->name, against, info->usable ? "" : info->unusable_reason);
+    return used;
+}
+
 enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
                                   VkPhysicalDevice *out_physical, struct tdl_device_info *out_info)
 {
@@ -388,10 +401,7 @@ enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while listing devices");
     for (uint32_t i = 0; i < count; i++) {
         describe(instance, devices[i], &infos[i]);
-        if (used < sizeof(list))
-            used += (size_t)snprintf(
-                list + used, sizeof(list) - used, "%s%u: %.64s%s%s", i ? "; " : "", i,
-                infos[i].name, infos[i].usable ? "" : ", not usable: ", infos[i].unusable_reason);
+        used = list_device(list, sizeof(list), used, i, &infos[i]);
         if (!infos[i].usable || (!any && !tdl_device_matches(&infos[i], i, selector)) ||
             (gpu && infos[i].type == TDL_DEVICE_SOFTWARE))
             continue;

@@ -7,14 +7,34 @@
 #include <string.h>
 #include <tdl/tdl.h>
 
-static GstStructure *run_element(const gchar *device)
+/* The sentence of the message about the choice; NULL: there was none. */
+static gchar *pop_sentence(GstBus *bus)
+{
+    gchar *text = NULL;
+    GstMessage *message;
+
+    while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT)) != NULL) {
+        const GstStructure *told = gst_message_get_structure(message);
+
+        if (gst_structure_has_name(told, "tdl-device")) {
+            g_free(text);
+            text = g_strdup(gst_structure_get_string(told, "text"));
+        }
+        gst_message_unref(message);
+    }
+    return text;
+}
+
+static GstStructure *run_element(const gchar *device, gchar **out_sentence)
 {
     GstElement *element = gst_element_factory_make("tdlfilter", NULL);
+    GstBus *bus = gst_bus_new();
     GstStructure *stats = NULL;
     GstBuffer *buffer;
     GstHarness *h;
 
     fail_unless(element != NULL, "no tdlfilter");
+    gst_element_set_bus(element, bus);
     g_object_set(element, "device", device, NULL); /* taken when it starts */
     h = gst_harness_new_with_element(element, "sink", "src");
     gst_object_unref(element);
@@ -24,6 +44,9 @@ static GstStructure *run_element(const gchar *device)
     fail_unless_equals_int(gst_harness_push(h, buffer), GST_FLOW_OK);
     gst_buffer_unref(gst_harness_pull(h));
     g_object_get(h->element, "stats", &stats, NULL);
+    *out_sentence = pop_sentence(bus);
+    gst_element_set_bus(h->element, NULL);
+    gst_object_unref(bus);
     gst_harness_teardown(h);
     return stats;
 }
@@ -39,12 +62,14 @@ static guint64 number(const GstStructure *stats, const gchar *name)
 GST_START_TEST(test_element)
 {
     const struct tdl_auto_params params = { .model = "any" };
+    g_autofree gchar *sentence = NULL;
     const gchar *reason;
     GstStructure *stats;
     struct tdl_auto found;
 
     fail_unless_equals_int(tdl_auto_find(&params, &found), TDL_OK);
-    stats = run_element("cpu");
+    stats = run_element("cpu", &sentence);
+    fail_unless(!sentence, "of what was not chosen: %s", sentence);
     fail_unless_equals_string(gst_structure_get_string(stats, "device-reason"), "");
     fail_unless_equals_uint64(number(stats, "auto-gpu-ns"), 0);
     gst_structure_free(stats);
@@ -52,7 +77,9 @@ GST_START_TEST(test_element)
         g_print("not run: nothing is measured on this machine's devices\n");
         return;
     }
-    stats = run_element("auto");
+    stats = run_element("auto", &sentence);
+    fail_unless(sentence && g_str_has_prefix(sentence, "device=auto takes the "), "%s", sentence);
+    g_clear_pointer(&sentence, g_free);
     reason = gst_structure_get_string(stats, "device-reason");
     /* With sanitizers, or on a busy machine, a run may take longer than the start waits. */
     if (!strcmp(reason, "slow")) {
@@ -66,13 +93,18 @@ GST_START_TEST(test_element)
     fail_unless(!strcmp(reason, "timing") || (number(stats, "auto-gpu-ns") > 0 &&
                                              number(stats, "auto-cpu-ns") > 0));
     gst_structure_free(stats);
-    stats = run_element("auto");
+    stats = run_element("auto", &sentence);
     reason = gst_structure_get_string(stats, "device-reason");
     fail_unless_equals_string(reason, "kept");
     fail_unless(number(stats, "auto-gpu-ns") > 0 && number(stats, "auto-cpu-ns") > 0);
     fail_unless_equals_int(
         tdl_auto_prefers_cpu(number(stats, "auto-gpu-ns"), number(stats, "auto-cpu-ns")),
         strcmp(gst_structure_get_string(stats, "device"), found.name) != 0);
+    fail_unless(sentence && strstr(sentence, "as measured before: a run takes "), "%s", sentence);
+    fail_unless(strstr(sentence, strcmp(gst_structure_get_string(stats, "device"), found.name)
+                                     ? "takes the CPU"
+                                     : "takes the GPU") != NULL,
+                "%s", sentence);
     gst_structure_free(stats);
 }
 GST_END_TEST;

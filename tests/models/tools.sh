@@ -106,6 +106,9 @@ fi
 # What the environment chose is named, where it is what is wrong.
 expect 1 'no-such-device.*TDL_DEVICE=no-such-device in the environment' \
     env TDL_DEVICE=no-such-device "$bench" --op add
+expect 0 'device=auto (takes [0-9]+, a card: |takes the CPU, as there is no GPU |measures .* beside)' \
+    env -u TDL_DEVICE "$info"
+expect 0 'device=auto takes what TDL_DEVICE .* says: cpu' env TDL_DEVICE=cpu "$info"
 expect 1 'no-other-device' env TDL_DEVICE=cpu "$bench" --device no-other-device --op add
 ! grep -q 'TDL_DEVICE' "$dir/out" || fail 'TDL_DEVICE is named, and did not choose'
 
