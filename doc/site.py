@@ -23,6 +23,7 @@ PAGES = [
     ("doc/building.md", "building.html", "Building and tests"),
     ("doc/recipes.md", "recipes.html", "Recipes"),
     ("doc/cameras.md", "cameras.html", "Cameras"),
+    ("doc/drivers.md", "drivers.html", "Graphics drivers"),
     ("doc/window.md", "window.html", "The demo window"),
     ("doc/element.md", "element.html", "The element"),
     ("doc/properties.md", "properties.html", "All properties"),
