@@ -11,8 +11,19 @@ layout(constant_id = 5) const uint THRESHOLD = 0; // largest overlap, as the bit
 layout(std430, set = 0, binding = 0) readonly buffer Boxes { vec4 boxes[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Out { uint result[]; };
 
-// One flag a box; only the invocation that owns the box writes it.
-shared uint gone[BOXES];
+// A bit for each box.
+shared uint gone[(BOXES + 31) / 32];
+
+bool is_gone(uint i)
+{
+    return (gone[i / 32] >> (i % 32) & 1) != 0;
+}
+
+// Without area it overlaps none, as what is not to take part is given.
+bool has_area(vec4 a)
+{
+    return a.x != a.z && a.y != a.w;
+}
 
 bool overlap(vec4 a, vec4 b)
 {
@@ -29,15 +40,16 @@ void main()
     const uint local = gl_LocalInvocationID.x, step = gl_WorkGroupSize.x;
     if (row >= ROWS)
         return; // all of the workgroup
-    for (uint j = local; j < BOXES; j += step)
+    for (uint j = local; j < (BOXES + 31) / 32; j += step)
         gone[j] = 0;
     for (uint i = 0; i < BOXES; i++) {
         barrier();
-        if (gone[i] == 0)
+        if (!is_gone(i) && has_area(boxes[first + i]))
             for (uint j = i / step * step + local; j < BOXES; j += step)
-                if (j > i && gone[j] == 0 && overlap(boxes[first + i], boxes[first + j]))
-                    gone[j] = 1;
+                if (j > i && !is_gone(j) && overlap(boxes[first + i], boxes[first + j]))
+                    atomicOr(gone[j / 32], 1u << j % 32);
     }
+    barrier();
     for (uint j = local; j < BOXES; j += step)
-        result[first + j] = 1 - gone[j];
+        result[first + j] = is_gone(j) ? 0 : 1;
 }

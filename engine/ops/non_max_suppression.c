@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#define MAX_BOXES 4096 /* a word of shared memory each */
+#define MAX_BOXES 65536 /* a bit of shared memory each */
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
@@ -27,19 +27,22 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     return TDL_OK;
 }
 
+static float area(const float *box)
+{
+    return fabsf(box[2] - box[0]) * fabsf(box[3] - box[1]);
+}
+
 /* Intersection over union above the threshold; of boxes without area there is none. */
 static bool overlap(const float *a, const float *b, float threshold)
 {
-    float size[2], area[2] = {1, 1};
+    float size[2];
     for (int i = 0; i < 2; i++) {
         const float a0 = TDL_MIN(a[i], a[i + 2]), a1 = TDL_MAX(a[i], a[i + 2]);
         const float b0 = TDL_MIN(b[i], b[i + 2]), b1 = TDL_MAX(b[i], b[i + 2]);
-        area[0] *= a1 - a0;
-        area[1] *= b1 - b0;
         size[i] = TDL_MAX(TDL_MIN(a1, b1) - TDL_MAX(a0, b0), 0);
     }
     const float both = size[0] * size[1];
-    return both > 0 && both > threshold * (area[0] + area[1] - both);
+    return both > 0 && both > threshold * (area(a) + area(b) - both);
 }
 
 static void reference_linear(const struct tdl_node *n, const void *const *inputs, void *output)
@@ -53,8 +56,9 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
         const float *box = (const float *)inputs[0] + row * boxes * 4;
         int32_t *kept = (int32_t *)output + row * boxes;
         for (uint32_t j = 0; j < boxes && !tdl_is_stopped(stop); j++) {
+            const bool overlaps = area(box + 4 * (size_t)j) > 0;
             kept[j] = 1;
-            for (uint32_t i = 0; i < j && kept[j]; i++)
+            for (uint32_t i = 0; overlaps && i < j && kept[j]; i++)
                 kept[j] = !kept[i] || !overlap(box + 4 * (size_t)i, box + 4 * (size_t)j, threshold);
         }
     }
@@ -71,7 +75,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         tdl_non_max_suppression_spec(.boxes = boxes, .rows = rows,
                                      .threshold = tdl_bits_of(n->attr.suppression.iou_threshold));
     TDL_PLAN_SPECS(s, non_max_suppression, spec);
-    tdl_plan_shared(s, boxes * sizeof(uint32_t));
+    tdl_plan_shared(s, (boxes + 31) / 32 * sizeof(uint32_t));
     return tdl_finish_step(s, plan, n, rows);
 }
 

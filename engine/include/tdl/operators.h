@@ -827,7 +827,8 @@ TDL_API struct tdl_operand *tdl_builder_top_k(struct tdl_builder *builder,
  * The greedy choice among boxes that ONNX NonMaxSuppression makes: in their order, which is
  * from the best to the worst (topK), each that is still there removes those behind it
  * whose intersection with it over their union is above the threshold.
- * @param boxes  […, boxes, 4] float32, two opposite corners each; at most 4096 boxes
+ * @param boxes  […, boxes, 4] float32, two opposite corners each; at most 65536
+ *               boxes, of which those without area cost little
  * @return int32 […, boxes]: 1 where the box stays, else 0
  */
 TDL_API struct tdl_operand *tdl_builder_non_max_suppression(struct tdl_builder *builder,

@@ -5,10 +5,10 @@
  */
 #include "onnx.h"
 
-#define MOST_BOXES 4096 /* of a class, as the builder's operator takes */
+#define MOST_BOXES 65536 /* of a class, as the builder's operator takes */
 
 struct suppression {
-    uint32_t batches, classes, boxes, kept, most; /* kept: of a class, at first and at last */
+    uint32_t batches, classes, boxes, most; /* most: of a class */
     double iou, score;
 };
 
@@ -38,14 +38,15 @@ static bool read_sizes(struct onnx_import *im, struct tdl_operand *boxes,
     s->batches = c[0];
     s->classes = c[1];
     s->boxes = c[2];
-    s->kept = s->boxes < MOST_BOXES ? s->boxes : MOST_BOXES;
-    s->most = most < s->kept ? (uint32_t)most : s->kept;
+    if (s->boxes > MOST_BOXES)
+        return tdl_kit_lacks(&im->kit, "%u boxes; libtdl takes up to %d", s->boxes, MOST_BOXES);
+    s->most = most < s->boxes ? (uint32_t)most : s->boxes;
     if ((uint64_t)s->batches * s->classes * s->most > 1 << 20)
         return tdl_kit_lacks(&im->kit, "up to %u boxes of each of %u classes", s->most, s->classes);
     return true;
 }
 
-/* [lists, kept, 4]: two corners of the boxes that `order` [lists, kept] names, a list for
+/* [lists, boxes, 4]: two corners of the boxes that `order` [lists, boxes] names, a list for
  * each class of a batch. */
 static struct tdl_operand *take_boxes(struct onnx_import *im, const struct suppression *s,
                                       struct tdl_operand *boxes, struct tdl_operand *order)
@@ -63,8 +64,8 @@ static struct tdl_operand *take_boxes(struct onnx_import *im, const struct suppr
     boxes = tdl_builder_gather(b, boxes, tdl_builder_add(b, order, first), 0);
     if (!onnx_int(im, "center_point_box", 0))
         return boxes;
-    const struct tdl_slice_params centre = {.size = {lists, s->kept, 2}},
-                                  size = {.start = {0, 0, 2}, .size = {lists, s->kept, 2}};
+    const struct tdl_slice_params centre = {.size = {lists, s->boxes, 2}},
+                                  size = {.start = {0, 0, 2}, .size = {lists, s->boxes, 2}};
     struct tdl_operand *middle = tdl_builder_slice(b, boxes, &centre);
     struct tdl_operand *half = tdl_builder_linear(b, tdl_builder_slice(b, boxes, &size), 0.5f, 0);
     struct tdl_operand *corners[] = {tdl_builder_sub(b, middle, half),
@@ -72,15 +73,21 @@ static struct tdl_operand *take_boxes(struct onnx_import *im, const struct suppr
     return tdl_builder_concat(b, corners, 2, 2);
 }
 
-/* 1 for each of a list that stays, [lists, kept]. */
+/* 1 for each of a list that stays, [lists, boxes]. Those of low scores are given no area, so that
+ * nobody looks for what they overlap. */
 static struct tdl_operand *suppress(struct onnx_import *im, const struct suppression *s,
                                     struct tdl_operand *boxes, struct tdl_operand *scores)
 {
     struct tdl_builder *b = im->builder;
-    struct tdl_operand *stays = tdl_builder_non_max_suppression(b, boxes, (float)s->iou);
     struct tdl_operand *high =
         tdl_builder_greater(b, scores, tdl_kit_like(&im->kit, scores, s->score));
+    const uint32_t shape[] = {s->batches * s->classes, s->boxes, 1};
+    struct tdl_operand *of_box = onnx_reshape(im, high, 3, shape), *stays;
 
+    if (!of_box)
+        return NULL;
+    boxes = tdl_builder_where(b, of_box, boxes, tdl_kit_like(&im->kit, boxes, 0));
+    stays = tdl_builder_non_max_suppression(b, boxes, (float)s->iou);
     return tdl_builder_mul(b, stays, tdl_builder_cast(b, high, TDL_INT32));
 }
 
@@ -117,17 +124,18 @@ static bool add_non_max_suppression(struct onnx_import *im)
         return false;
     const uint32_t lists = s.batches * s.classes, count = lists * s.most;
     scores = onnx_reshape(im, scores, 2, (const uint32_t[]){lists, s.boxes});
-    order = tdl_builder_top_k(b, scores, 1, &(struct tdl_top_k_params){.count = s.kept});
+    order = tdl_builder_top_k(b, scores, 1, &(struct tdl_top_k_params){.count = s.boxes});
     scores = tdl_builder_gather_elements(b, scores, order, 1);
     stays = suppress(im, &s, take_boxes(im, &s, boxes, order), scores);
-    /* What stays, in its order, before what does not; then so for all lists together. */
-    first = tdl_builder_top_k(b, stays, 1, &(struct tdl_top_k_params){.count = s.most});
-    stays = tdl_builder_gather_elements(b, stays, first, 1);
-    rows = as_rows(im, &s, tdl_builder_gather_elements(b, order, first, 1));
-    stays = onnx_reshape(im, stays, 1, &count);
-    first = tdl_builder_top_k(b, stays, 0, &(struct tdl_top_k_params){.count = count});
-    left = tdl_builder_reduce(b, stays, TDL_REDUCE_SUM,
-                              &(struct tdl_reduce_params){.keep_dimensions = true});
+    if (s.most < s.boxes) { /* those that stay before those that do not */
+        first = tdl_builder_top_k(b, stays, 1, &(struct tdl_top_k_params){.count = s.most});
+        stays = tdl_builder_gather_elements(b, stays, first, 1);
+        order = tdl_builder_gather_elements(b, order, first, 1);
+    }
+    rows = as_rows(im, &s, order);
+    first = onnx_find_places(im, onnx_reshape(im, stays, 1, &count), &left);
+    if (!first)
+        return false;
     rows = tdl_builder_cast(b, tdl_builder_gather(b, rows, first, 0), TDL_INT64);
     return onnx_give(im, rows) && onnx_set_count(im, 0, 0, left);
 }

@@ -7,10 +7,10 @@
 
 #include <math.h>
 
-#define MOST_BOXES 4096 /* as the builder's operator takes */
+#define MOST_BOXES 65536 /* as the builder's operator takes */
 
 struct suppression {
-    uint32_t boxes, kept, left, most; /* left: of those that are kept, at most */
+    uint32_t boxes, left, most; /* left: of the boxes, at most */
     float iou, score;
 };
 
@@ -44,9 +44,10 @@ static bool read_suppression(struct tflite_import *im, const struct tflite_op *o
         return tdl_kit_lacks(&im->kit, "up to %g boxes with a sigma of %g; libtdl has 0", most,
                              sigma);
     s->boxes = b[0];
-    s->kept = b[0] < MOST_BOXES ? b[0] : MOST_BOXES;
+    if (s->boxes > MOST_BOXES)
+        return tdl_kit_lacks(&im->kit, "%u boxes; libtdl takes up to %d", s->boxes, MOST_BOXES);
     s->most = (uint32_t)most;
-    s->left = s->most < s->kept ? s->most : s->kept;
+    s->left = s->most < s->boxes ? s->most : s->boxes;
     /* TensorFlow Lite removes what overlaps by as much, too; the builder what does by more. */
     s->iou = nextafterf((float)iou, -1);
     s->score = (float)score;
@@ -75,7 +76,7 @@ static bool add_non_max_suppression(struct tflite_import *im, const struct tflit
     if (op->output_count != (has_scores ? 3 : 2))
         return tdl_kit_damaged(&im->kit, "%u outputs instead of %d", op->output_count,
                                has_scores ? 3 : 2);
-    order = tdl_builder_top_k(b, scores, 0, &(struct tdl_top_k_params){.count = s.kept});
+    order = tdl_builder_top_k(b, scores, 0, &(struct tdl_top_k_params){.count = s.boxes});
     scores = tdl_builder_gather(b, scores, order, 0);
     high = tdl_builder_greater(b, scores, tdl_kit_like(&im->kit, scores, (double)s.score));
     stays = tdl_builder_non_max_suppression(b, tdl_builder_gather(b, boxes, order, 0), s.iou);
