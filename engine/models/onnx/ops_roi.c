@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * ONNX's RoiAlign (Operators.md, RoiAlign): a grid of points in each region, of which each
- * lies between four pixels, and the mean or the maximum of those of a cell. CropAndResize of
+ * lies between four pixels, and the mean or the maximum of those of a cell. Where the number of
+ * points follows from a region's size, the mean is a sum of rows and of columns. CropAndResize of
  * ONNX Runtime's own domain has cells of one point each, the outer ones on the region's edges,
  * which are parts of the picture.
  */
@@ -25,11 +26,8 @@ static bool read_grid(struct onnx_import *im, struct grid *g)
     const int64_t h = onnx_int(im, "output_height", 1), w = onnx_int(im, "output_width", 1);
     const int64_t ratio = onnx_int(im, "sampling_ratio", 0);
 
-    if (ratio == 0)
-        return tdl_kit_refuse(&im->kit,
-                              "a sampling_ratio of 0, by which the number of points depends on "
-                              "the regions; export the model with a number");
-    if (h < 1 || w < 1 || ratio < 1 || h > MOST_POINTS / ratio || w > MOST_POINTS / ratio)
+    if (h < 1 || w < 1 || ratio < 0 || h > MOST_POINTS / (ratio ? ratio : 1) ||
+        w > MOST_POINTS / (ratio ? ratio : 1))
         return tdl_kit_damaged(&im->kit, "%lld by %lld cells of %lld points", (long long)h,
                                (long long)w, (long long)ratio);
     *g = (struct grid){
@@ -167,6 +165,90 @@ static O gather_cells(const struct grid *g, O x, uint32_t channels)
     return tdl_builder_transpose(b, x, (const uint32_t[]){0, 3, 1, 2});
 }
 
+/* ------------------------------------------------- as many points as there are pixels */
+
+/* Points along a region's axis: a pixel or less apart. */
+struct spread {
+    O from, bin, count; /* [regions, 1, 1]; a cell's size, and points of it */
+    uint32_t most;      /* points of a cell, for regions up to twice as large as the picture */
+};
+
+static struct spread read_spread(const struct grid *g, O rois, uint32_t axis, uint32_t size)
+{
+    static const float one = 1;
+    const uint32_t shape[] = {g->regions, 1, 1}, cells = g->cells[axis];
+    struct spread s = {.most = 2 * ((size + cells - 1) / cells) + 1};
+    struct tdl_builder *b = g->im->builder;
+    const float zero = 0, most = (float)s.most;
+    O from = edge(g, rois, 1 - axis), length = tdl_builder_sub(b, edge(g, rois, 3 - axis), from);
+
+    if (g->least_one)
+        length = tdl_builder_clamp(b, length, &one, NULL);
+    s.from = onnx_reshape(g->im, from, 3, shape);
+    s.bin = onnx_reshape(g->im, tdl_builder_linear(b, length, 1.0f / (float)cells, 0), 3, shape);
+    s.count = s.bin ? tdl_builder_clamp(b, tdl_builder_ceil(b, s.bin), &zero, &most) : NULL;
+    return s;
+}
+
+/* 0, 1, … along one of three dimensions. */
+static O steps(const struct grid *g, uint32_t count, uint32_t axis)
+{
+    uint32_t shape[] = {1, 1, 1};
+
+    shape[axis] = count;
+    return onnx_reshape(g->im, onnx_sequence(g->im, TDL_FLOAT32, count, 0, 1), 3, shape);
+}
+
+/* How much each of the picture's rows counts in each cell of a region, or each column:
+ * [regions, cells, size]. */
+static O shares(const struct grid *g, O rois, uint32_t axis, uint32_t size)
+{
+    static const struct tdl_scatter_params add = {.reduction = TDL_SCATTER_ADD};
+    static const float one = 1;
+    const struct spread s = read_spread(g, rois, axis, size);
+    const uint32_t cells = g->cells[axis], shape[] = {g->regions, cells, size};
+    struct tdl_builder *b = g->im->builder;
+    O cell = steps(g, cells, 1), point = steps(g, s.most, 2), at, each;
+    O all = tdl_builder_expand(b, tdl_kit_number(&g->im->kit, TDL_FLOAT32, 0), 3, shape);
+    struct neighbours n;
+
+    if (!cell || !point || !s.count || !all)
+        return NULL;
+    each = tdl_builder_clamp(b, s.count, &one, NULL);
+    at = tdl_builder_div(b, tdl_builder_linear(b, point, 1, 0.5f), each);
+    at = tdl_builder_add(b, s.from, tdl_builder_mul(b, s.bin, tdl_builder_add(b, cell, at)));
+    n = neighbours(g, at, size);
+    each = tdl_builder_div(
+        b, tdl_builder_cast(b, tdl_builder_lesser(b, point, s.count), TDL_FLOAT32), each);
+    for (uint32_t i = 0; i < 2; i++)
+        all = tdl_builder_scatter_elements(b, all, n.at[i], tdl_builder_mul(b, n.weight[i], each),
+                                           2, &add);
+    return all;
+}
+
+/* Means of cells by rows, then by columns. */
+static bool give_means(struct onnx_import *im, const struct grid *g, O x, O rois, O images)
+{
+    struct tdl_builder *b = im->builder;
+    const uint32_t *s = tdl_kit_shape(x), channels = s[1], height = s[2], width = s[3];
+    const uint32_t rows[] = {s[0], height, width * channels};
+    const uint32_t halves[] = {g->regions, g->cells[0], width, channels};
+    const uint32_t one_row[] = {g->regions, 1, g->cells[1], width};
+    O by_y = shares(g, rois, 0, height), by_x = by_y ? shares(g, rois, 1, width) : NULL;
+
+    if (!by_x)
+        return false;
+    x = tdl_builder_transpose(b, x, (const uint32_t[]){0, 2, 3, 1});
+    x = onnx_reshape(im, x, 3, rows);
+    if (rows[0] > 1)
+        x = x ? tdl_builder_gather(b, x, images, 0) : NULL;
+    x = onnx_reshape(im, x ? tdl_builder_matmul(b, by_y, x) : NULL, 4, halves);
+    x = x ? tdl_builder_matmul(b, onnx_reshape(im, by_x, 4, one_row), x) : NULL;
+    return x && onnx_give(im, tdl_builder_transpose(b, x, (const uint32_t[]){0, 3, 1, 2}));
+}
+
+/* --------------------------------------------------------------------- operators */
+
 static bool give_regions(struct onnx_import *im, bool (*read)(struct onnx_import *, struct grid *))
 {
     O x = onnx_operand(im, 0), rois = x ? onnx_operand(im, 1) : NULL, sum = NULL;
@@ -185,6 +267,11 @@ static bool give_regions(struct onnx_import *im, bool (*read)(struct onnx_import
     g.regions = tdl_kit_shape(rois)[0];
     if ((uint64_t)s[0] * h * w > INT32_MAX)
         return tdl_kit_lacks(&im->kit, "pictures of more than 2^31 pixels");
+    if (!g.ratio && g.maximum)
+        return tdl_kit_refuse(&im->kit, "the maximum of a number of points that depends on the "
+                                        "regions; export the model with a sampling_ratio");
+    if (!g.ratio)
+        return give_means(im, &g, x, rois, images);
     for (uint32_t i = 0; i < 2; i++)
         n[i] = neighbours(&g, g.crops ? crop_points(&g, rois, i, s[2 + i]) : points(&g, rois, i),
                           s[2 + i]);
