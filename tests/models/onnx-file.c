@@ -103,6 +103,10 @@ static const struct {
     /* No device computes with them; float32 agrees to ONNX's own tolerance. */
     {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, TDL_FLOAT32},
     {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, TDL_FLOAT16},
+    /* Nor with these, which are wider in libtdl. */
+    {ONNX__TENSOR_PROTO__DATA_TYPE__INT16, TDL_INT32},
+    {ONNX__TENSOR_PROTO__DATA_TYPE__UINT16, TDL_INT32},
+    {ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16, TDL_FLOAT32},
     {ONNX__TENSOR_PROTO__DATA_TYPE__INT32, TDL_INT32},
     {ONNX__TENSOR_PROTO__DATA_TYPE__UINT32, TDL_UINT32},
     {ONNX__TENSOR_PROTO__DATA_TYPE__INT8, TDL_INT8},
@@ -168,6 +172,29 @@ static void round_doubles(const Onnx__TensorProto *t, size_t count, uint8_t *to)
     }
 }
 
+/* Numbers of 16 bits, as they are wider. */
+static void widen(const Onnx__TensorProto *t, size_t count, uint8_t *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint16_t narrow = i < t->n_int32_data ? (uint16_t)t->int32_data[i] : 0;
+        if (t->has_raw_data && (i + 1) * sizeof(narrow) <= t->raw_data.len)
+            memcpy(&narrow, t->raw_data.data + i * sizeof(narrow), sizeof(narrow));
+        uint32_t wide = narrow;
+        if (t->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16)
+            wide = (uint32_t)(int32_t)(int16_t)narrow;
+        else if (t->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16)
+            wide = (uint32_t)narrow << 16;
+        memcpy(to + i * sizeof(wide), &wide, sizeof(wide));
+    }
+}
+
+static bool is_narrow(const Onnx__TensorProto *t)
+{
+    return t->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 ||
+           t->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16 ||
+           t->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16;
+}
+
 void *onnx_case_data(const Onnx__TensorProto *t, size_t *out_size)
 {
     struct tdl_tensor_params p;
@@ -177,6 +204,8 @@ void *onnx_case_data(const Onnx__TensorProto *t, size_t *out_size)
     uint8_t *bytes = calloc(1, *out_size ? *out_size : 1);
     if (bytes && t->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE)
         round_doubles(t, count, bytes);
+    else if (bytes && is_narrow(t))
+        widen(t, count, bytes);
     else if (bytes && t->has_raw_data && t->raw_data.len == *out_size)
         memcpy(bytes, t->raw_data.data, *out_size);
     else if (bytes)

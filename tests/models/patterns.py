@@ -295,9 +295,15 @@ def detector(folder, name, least_score):
     hidden = n.node("Relu", n.node("Gemm", align(n, boxes, channels), n.weight(72, 16)))
     scores = n.node("Softmax", n.node("Gemm", hidden, n.weight(16, classes)), axis=-1)
     moves = n.node("Gemm", hidden, n.weight(16, 4 * classes))
-    moves = n.node("Reshape", moves, n.sizes(boxes, classes, 4))
+    moves = n.node("Reshape", moves, n.sizes(moves, classes, 4))
     boxes = n.node("Add", n.node("Unsqueeze", boxes, n.ints(1)), moves)
-    labels = n.node("Expand", n.ints(*range(classes)), n.node("Shape", scores))
+    sides = [n.node("Clip", n.node("Slice", boxes, n.ints(i), n.ints(2 ** 63 - 1), n.ints(2), n.ints(
+        2)), n.constant(numpy.float32(0)), n.constant(numpy.float32(64 - 8 * i))) for i in range(2)]
+    sides = n.node("Concat", *(n.node("Unsqueeze", side, n.ints(3)) for side in sides), axis=3)
+    boxes = n.node("Reshape", sides, n.node("Shape", boxes))
+    number = n.gather(n.node("Shape", scores), n.scalar(1))
+    labels = n.node("Range", n.scalar(0), n.node("Cast", number, to=TensorProto.INT64), n.scalar(1))
+    labels = n.node("Expand", n.node("Reshape", labels, n.ints(1, -1)), n.node("Shape", scores))
     boxes = n.node("Reshape", n.part(boxes, 1, classes, 1), n.ints(-1, 4))
     scores, labels = (n.node("Reshape", n.part(x, 1, classes, 1), n.ints(-1))
                       for x in (scores, labels))

@@ -820,7 +820,12 @@ static void regions(bytes *g)
 
 static void unknown_points(bytes *g)
 {
-    with_regions(g, "output_height", 2, 4);
+    bytes a = {0};
+
+    onnx_attr_text(&a, "mode", "max");
+    onnx_initializer(g, "r", FLOAT, 2, DIMS(1, 4), FLOATS(0, 0, 2, 2), 16);
+    onnx_initializer(g, "i", INT64, 1, DIMS(1), DIMS(0), 8);
+    with_node(g, "RoiAlign", "x r i", &a);
 }
 
 static void many_points(bytes *g)
@@ -878,7 +883,7 @@ static void counts_elsewhere(bytes *g)
 {
     ends(g);
     onnx_node(g, "NonZero", "x", "some", NULL);
-    onnx_node(g, "Hardmax", "some", "y", NULL);
+    onnx_node(g, "Unique", "some", "y", NULL);
 }
 
 static void float_bits(bytes *g)
@@ -1165,7 +1170,8 @@ static const struct row rows[] = {
     {"ways out of an unknown operator", unknown_operator, LACKS,
      "are: simplify the file (onnxsim IN OUT), or export it with PyTorch's other exporter"},
     {"the domain's own name", known_domain, OK},
-    {"old opset", relu, LACKS, "operators are of version 6; libtdl reads", NULL, 6},
+    {"old opset", relu, OK, NULL, NULL, 6},
+    {"older opset", relu, LACKS, "is of version 5, and libtdl knows it from version 7 on", NULL, 5},
     {"new opset", relu, LACKS, "operators are of version 99; libtdl reads", NULL, 99},
     {"negative opset", relu, LACKS, "convert it with", NULL, -1},
     {"a function", known_function, OK},
@@ -1291,7 +1297,7 @@ static const struct row rows[] = {
     {"one bias", odd_bias, MODEL, "no pairs of lists"},
     {"many steps", many_steps, LACKS, "4128 steps of recurrent networks; up to 4096"},
     {"regions", regions, OK},
-    {"points by the regions' sizes", unknown_points, LACKS, "a sampling_ratio of 0"},
+    {"points by the regions' sizes", unknown_points, LACKS, "model with a sampling_ratio"},
     {"many points", many_points, MODEL, "cells of 9223372036854775807 points"},
     {"odd regions", odd_regions, MODEL, "regions are [regions, 4]"},
     {"few crops", few_crops, MODEL, "1 sizes for 4 axes"},

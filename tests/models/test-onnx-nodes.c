@@ -220,6 +220,10 @@ static const struct {
     const char *begin, *why;
 } other_cases[] = {
     {"test_bernoulli", "its numbers are random"},
+    {"test_bitwise_not_3d", "libtdl has int32 where it has uint16"},
+    {"test_cast_FLOAT_to_BFLOAT16", "libtdl keeps float32 where it has bfloat16"},
+    {"test_castlike_FLOAT_to_BFLOAT16", "libtdl keeps float32 where it has bfloat16"},
+    {"test_l2normalization_axis_0", "it divides 0 by 0, where ONNX Runtime's result is 0 as here"},
     {"test_qlinearmatmul_2D_int8_", "its data wrap where the standard saturates"},
     {"test_qlinearmatmul_3D_int8_", "its data wrap where the standard saturates"},
     {"test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True",

@@ -224,6 +224,108 @@ def scattered_rows():
 scattered_rows()
 
 
+def roi_align(x, rois, images, cells, scale, half):
+    """The mean of ceil(cell) points along each side, of which each lies between four pixels."""
+    y = np.zeros((len(rois), x.shape[1]) + cells, np.float64)
+    for r, (x0, y0, x1, y1) in enumerate(rois.astype(np.float64) * scale - (0.5 if half else 0)):
+        sides = [y1 - y0, x1 - x0] if half else [max(y1 - y0, 1), max(x1 - x0, 1)]
+        cell = [side / n for side, n in zip(sides, cells)]
+        points = [max(int(np.ceil(c)), 0) for c in cell]
+        for i, j in itertools.product(range(cells[0]), range(cells[1])):
+            for k, m in itertools.product(range(points[0]), range(points[1])):
+                at = [y0 + cell[0] * (i + (k + 0.5) / points[0]),
+                      x0 + cell[1] * (j + (m + 0.5) / points[1])]
+                if not all(-1 <= a <= n for a, n in zip(at, x.shape[2:])):
+                    continue
+                at = [min(max(a, 0), n - 1) for a, n in zip(at, x.shape[2:])]
+                low = [int(a) for a in at]
+                for dy, dx in itertools.product((0, 1), (0, 1)):
+                    share = (abs(1 - dy - at[0] + low[0]) * abs(1 - dx - at[1] + low[1]))
+                    y[r, :, i, j] += share * x[images[r], :, min(low[0] + dy, x.shape[2] - 1),
+                                               min(low[1] + dx, x.shape[3] - 1)]
+            y[r, :, i, j] /= max(points[0] * points[1], 1)
+    return y.astype(np.float32)
+
+
+def regions():
+    for pictures, half, cells, scale in ((1, True, (3, 2), 0.5), (2, False, (2, 4), 1.0)):
+        x = numbers(pictures, 3, 9, 12)
+        size = 1 / scale
+        rois = np.array([[0, 0, 12, 9], [2.3, 1.7, 9.1, 3.2], [5, 5, 5.2, 5.1], [-4, -3, 15, 12],
+                         [4, 6, 3, 2]], np.float32) * np.float32(size)
+        images = np.arange(len(rois)) % pictures
+        case("RoiAlign of as many points as pixels, %d pictures" % pictures,
+             [Node("RoiAlign", ["x", "rois", "images"], ["y"], {
+                 "output_height": cells[0], "output_width": cells[1], "sampling_ratio": 0,
+                 "spatial_scale": scale, "coordinate_transformation_mode":
+                 "half_pixel" if half else "output_half_pixel"})],
+             {"y": roi_align(x, rois, images, cells, scale, half)}, {"images": images},
+             {"x": x, "rois": rois})
+    refused("RoiAlign of a maximum of an unknown number",
+            [Node("RoiAlign", ["x", "rois", "images"], ["y"], {"mode": "max"})],
+            "export the model with a sampling_ratio", {"images": ints(0)},
+            {"x": numbers(1, 2, 4, 4), "rois": numbers(1, 4)})
+
+
+regions()
+
+
+def wide_windows():
+    """Of which one that reaches beyond the picture is counted, as sizes are rounded up."""
+    x = numbers(1, 2, 4, 3)
+    attributes = {"kernel_shape": (5, 4), "strides": (2, 2), "ceil_mode": 1}
+    whole = x.reshape(1, 2, -1)
+    case("MaxPool of a window larger than the picture",
+         [Node("MaxPool", ["x"], ["y"], attributes)],
+         {"y": whole.max(2).reshape(1, 2, 1, 1)}, {}, {"x": x})
+    for padded in (0, 1):
+        case("AveragePool of a window larger than the picture",
+             [Node("AveragePool", ["x"], ["y"], dict(attributes, count_include_pad=padded))],
+             {"y": whole.mean(2).reshape(1, 2, 1, 1)}, {}, {"x": x})
+
+
+wide_windows()
+
+
+def unique_rows():
+    x = np.array([[2, 1], [0, 3], [2, 1], [0, 1], [0, 3]], np.float32)
+    flat = x.reshape(-1)
+    for data, axis in ((x, None), (x, 0), (x.T.copy(), 1), (np.ones((1, 3), np.float32), 0)):
+        values, first, inverse, counts = np.unique(data, True, True, True, axis)
+        attributes = {} if axis is None else {"axis": axis}
+        inverse = inverse.reshape(-1)
+        outputs = ["y", "first", "inverse", "counts"]
+        case("Unique, axis %s" % axis, [Node("Unique", ["x"], outputs, attributes)],
+             dict(zip(outputs, (values, first, inverse, counts))), {}, {"x": data})
+        by = np.argsort(first)
+        case("Unique in the order of x, axis %s" % axis,
+             [Node("Unique", ["x"], outputs, dict(attributes, sorted=0))],
+             {"y": np.take(values, by, axis or 0), "first": first[by], "counts": counts[by],
+              "inverse": np.argsort(by)[inverse]}, {}, {"x": data})
+    case("a sum of what is unique", [Node("Unique", ["x"], ["u"], {}),
+                                     Node("ReduceSum", ["u"], ["y"], {"keepdims": 0})],
+         {"y": np.unique(flat).sum()}, {}, {"x": x})
+    refused("Unique of long rows", [Node("Unique", ["x"], ["y"], {"axis": 0})],
+            "libtdl compares", {}, {"x": numbers(2, 300)})
+
+
+unique_rows()
+
+
+def optionals():
+    x = numbers(2, 3)
+    case("optional values", [
+        Node("Optional", ["x"], ["o"], {}), Node("OptionalGetElement", ["o"], ["e"], {}),
+        Node("Optional", [], ["none"], {}), Node("OptionalHasElement", ["none"], ["no"], {}),
+        Node("OptionalHasElement", ["o"], ["yes"], {}), Node("Not", ["no"], ["not"], {}),
+        Node("And", ["yes", "not"], ["both"], {}), Node("Clip", ["e", "zero", "none"], ["c"], {}),
+        Node("Where", ["both", "c", "zero"], ["y"], {})],
+         {"y": np.maximum(x, 0)}, {"zero": np.float32(0)}, {"x": x})
+
+
+optionals()
+
+
 def nothing():
     x = numbers(2, 3, 4)
     case("ScatterND in nothing",

@@ -190,6 +190,7 @@ const struct onnx_count_rule onnx_counts_elements[] = {
     {"Acosh", EACH},
     {"Add", EACH},
     {"And", EACH},
+    {"AffineGrid", BATCH},
     {"Asin", EACH},
     {"Asinh", EACH},
     {"Atan", EACH},

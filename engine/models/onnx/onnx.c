@@ -26,6 +26,7 @@ static const void *const tables[] = {
     onnx_rows_image,
     onnx_rows_indices,
     onnx_rows_linear,
+    onnx_rows_losses,
     onnx_rows_moving,
     onnx_rows_normalize,
     onnx_rows_quantize,
@@ -47,10 +48,11 @@ static const char *operator_name(uint32_t index)
     return tdl_kit_row_name(&operators, index);
 }
 
-/* An input of the function that its caller left out is left out here, too. */
+/* An input of the function that its caller left out is left out here, too, as is an optional
+ * value without one. */
 static bool is_omitted(struct onnx_import *im, const struct tdl_pb *name)
 {
-    const struct onnx_value *v = im->call && name->size > 0 ? onnx_find(im, name) : NULL;
+    const struct onnx_value *v = name->size > 0 ? onnx_find(im, name) : NULL;
 
     return v && v->omitted;
 }

@@ -116,7 +116,7 @@ struct onnx_row {
 /* Tables of rows, each ends with an empty one. */
 extern const struct onnx_row onnx_rows_activations[], onnx_rows_attention[], onnx_rows_detect[],
     onnx_rows_elements[], onnx_rows_fourier[], onnx_rows_image[], onnx_rows_indices[],
-    onnx_rows_linear[], onnx_rows_microsoft[], onnx_rows_microsoft_attention[],
+    onnx_rows_linear[], onnx_rows_losses[], onnx_rows_microsoft[], onnx_rows_microsoft_attention[],
     onnx_rows_microsoft_quantized[], onnx_rows_moving[], onnx_rows_normalize[],
     onnx_rows_quantize[], onnx_rows_random[], onnx_rows_recurrent[], onnx_rows_regions[],
     onnx_rows_sequence[], onnx_rows_shape[];
@@ -134,6 +134,9 @@ bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_ope
 bool onnx_convolve_floats(struct onnx_import *im, struct tdl_operand *x, onnx_then *then);
 /* Likewise the node's pool: of the largest, or of means. */
 bool onnx_pool(struct onnx_import *im, struct tdl_operand *x, bool max, onnx_then *then);
+/* ops_image.c: where sizes are rounded up, a window larger than its padded picture, of which
+ * height and width are `in`, is as large as that. */
+void onnx_fit_window(struct tdl_pool2d_params *p, const uint32_t *in);
 /* ops_activations.c: x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) */
 struct tdl_operand *onnx_gelu_by_tanh(struct onnx_import *im, struct tdl_operand *x);
 /* ops_einsum.c, ops_sample.c, ops_deform.c, ops_loop.c, ops_max_places.c */
@@ -142,6 +145,9 @@ bool onnx_add_grid_sample(struct onnx_import *im);
 bool onnx_add_loop(struct onnx_import *im);
 bool onnx_add_deform_conv(struct onnx_import *im);
 bool onnx_add_max_unpool(struct onnx_import *im);
+/* ops_unique.c, ops_sample.c */
+bool onnx_add_unique(struct onnx_import *im);
+bool onnx_add_affine_grid(struct onnx_import *im);
 /* ops_max_places.c: where the maxima of x, [images, channels, height, width], are in all of it,
  * int64 of the pool's output, whose height and width are `out`. NULL with the builder in error. */
 struct tdl_operand *onnx_max_places(struct onnx_import *im, struct tdl_operand *x,

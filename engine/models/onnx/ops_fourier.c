@@ -202,8 +202,46 @@ static bool add_stft(struct onnx_import *im)
     return onnx_give(im, tdl_builder_transpose(im->builder, x, (const uint32_t[]){0, 3, 1, 2}));
 }
 
+/* HannWindow and its kin: three terms of cosines. */
+static bool add_window(struct onnx_import *im)
+{
+    static const struct {
+        const char *name;
+        double terms[3];
+    } windows[] = {
+        {"BlackmanWindow", {0.42, -0.5, 0.08}},
+        {"HammingWindow", {25.0 / 46, -21.0 / 46, 0}},
+        {"HannWindow", {0.5, -0.5, 0}},
+    };
+    int64_t size = 0;
+    float list[MAX_LENGTH];
+    enum tdl_dtype dtype;
+    size_t w = 0;
+    O o;
+
+    while (strcmp(windows[w].name, im->node.row->name))
+        w++;
+    if (!take_number(im, 0, &size) || !onnx_dtype(im, onnx_int(im, "output_datatype", 1), &dtype))
+        return false;
+    if (size < 1 || size > MAX_LENGTH)
+        return tdl_kit_lacks(&im->kit, "a window of %lld samples", (long long)size);
+    const double period = onnx_int(im, "periodic", 1) ? (double)size : (double)size - 1;
+    const uint32_t count = (uint32_t)size;
+    for (uint32_t i = 0; i < count; i++) {
+        const double turn = period > 0 ? 6.283185307179586 * i / period : 0;
+
+        list[i] = (float)(windows[w].terms[0] + windows[w].terms[1] * cos(turn) +
+                          windows[w].terms[2] * cos(2 * turn));
+    }
+    o = onnx_constant(im, TDL_FLOAT32, 1, &count, list);
+    return onnx_give(im, o && dtype != TDL_FLOAT32 ? tdl_builder_cast(im->builder, o, dtype) : o);
+}
+
 const struct onnx_row onnx_rows_fourier[] = {
+    {"BlackmanWindow", 1, 1, add_window},
     {"DFT", 1, 3, add_dft},
+    {"HammingWindow", 1, 1, add_window},
+    {"HannWindow", 1, 1, add_window},
     {"STFT", 2, 4, add_stft},
     {0},
 };

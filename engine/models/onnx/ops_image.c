@@ -320,6 +320,16 @@ static bool add_conv_transpose(struct onnx_import *im)
 
 /* --------------------------------------------------------------------- pools */
 
+void onnx_fit_window(struct tdl_pool2d_params *p, const uint32_t *in)
+{
+    for (int i = 0; i < 2 && p->rounding == TDL_ROUNDING_CEIL; i++) {
+        const uint64_t all = (uint64_t)in[i] + p->pad[2 * i] + p->pad[2 * i + 1];
+
+        if (p->dilation[i] == 1 && p->window[i] > all && p->window[i] - all < p->stride[i])
+            p->window[i] = (uint32_t)all;
+    }
+}
+
 static void fill_pool(struct onnx_import *im, const struct window *w, struct tdl_pool2d_params *p)
 {
     *p = (struct tdl_pool2d_params){
@@ -347,6 +357,7 @@ bool onnx_pool(struct onnx_import *im, struct tdl_operand *x, bool max, onnx_the
     if (!x)
         return false;
     fill_pool(im, &w, &p);
+    onnx_fit_window(&p, tdl_kit_shape(x) + 2);
     if (narrow)
         x = tdl_builder_cast(im->builder, x, TDL_FLOAT32);
     struct tdl_operand *y =
@@ -429,6 +440,7 @@ static bool add_global_pool(struct onnx_import *im)
 }
 
 const struct onnx_row onnx_rows_image[] = {
+    {"AffineGrid", 2, 2, onnx_add_affine_grid},
     {"AveragePool", 1, 1, add_average_pool},
     {"Conv", 2, 3, add_conv},
     {"ConvTranspose", 2, 3, add_conv_transpose},

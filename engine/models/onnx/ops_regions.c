@@ -256,5 +256,6 @@ const struct onnx_row onnx_rows_regions[] = {
     {"NonZero", 1, 1, add_non_zero},
     {"ReverseSequence", 2, 2, add_reverse_sequence},
     {"RoiAlign", 3, 3, onnx_add_roi_align},
+    {"Unique", 1, 1, onnx_add_unique},
     {0},
 };

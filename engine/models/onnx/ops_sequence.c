@@ -235,8 +235,35 @@ static bool add_split(struct onnx_import *im)
     return give_list(im, l);
 }
 
+/* Optional and OptionalGetElement: a value by another name, or none, which is left out where
+ * it is read. */
+static bool add_optional(struct onnx_import *im)
+{
+    uint64_t place;
+
+    if (!onnx_wanted(im, 0))
+        return true;
+    if (onnx_given(im, 0))
+        return take_place(im, 0, &place) && onnx_add_alias(im, &im->node.outputs[0], place);
+    if (strcmp(im->node.row->name, "Optional"))
+        return tdl_kit_damaged(&im->kit, "an element of nothing");
+    struct onnx_value *v = onnx_add_value(im, &im->node.outputs[0]);
+
+    return v && (v->given = v->omitted = true);
+}
+
+static bool add_has_element(struct onnx_import *im)
+{
+    const uint8_t has = onnx_given(im, 0);
+
+    return onnx_give(im, onnx_constant(im, TDL_UINT8, 0, NULL, &has));
+}
+
 const struct onnx_row onnx_rows_sequence[] = {
     {"ConcatFromSequence", 1, 1, add_concat},
+    {"Optional", 0, 1, add_optional},
+    {"OptionalGetElement", 0, 1, add_optional},
+    {"OptionalHasElement", 0, 1, add_has_element},
     {"SequenceAt", 2, 2, add_at},
     {"SequenceConstruct", 1, TDL_KIT_MANY, add_construct},
     {"SequenceEmpty", 0, 0, add_empty},

@@ -76,6 +76,7 @@ bool onnx_add_volume_pool(struct onnx_import *im, O x, bool max, onnx_then *then
         return false;
     planes = s[0] * s[1];
     struct tdl_pool2d_params p = plane_of(im, &w);
+    onnx_fit_window(&p, s + 3);
     if (narrow)
         x = tdl_builder_cast(im->builder, x, TDL_FLOAT32);
     x = pool(im->builder, as_pictures(im, x, planes, s[2], s[3], s[4]), &p);
@@ -88,6 +89,7 @@ bool onnx_add_volume_pool(struct onnx_import *im, O x, bool max, onnx_then *then
     p.pad[1] = w.after[0];
     p.window[1] = p.stride[1] = p.dilation[1] = 1;
     p.pad[2] = p.pad[3] = 0;
+    onnx_fit_window(&p, (const uint32_t[]){s[2], 1});
     x = pool(im->builder, as_pictures(im, x, planes, 1, s[2], s[3] * s[4]), &p);
     s[2] = tdl_kit_shape(x)[2];
     if (narrow)

@@ -2,16 +2,106 @@
 /* The versions of ONNX's operators. */
 #include "onnx.h"
 
-#define OLDEST_OPSET 7  /* from then on, shapes broadcast as NumPy's */
+#include <string.h>
+
+#define USUAL_OPSET 7 /* from then on, shapes broadcast as NumPy's */
+#define OLDEST_OPSET 1
 #define NEWEST_OPSET 26 /* known when this was written */
+
+/* Operators that are in version 7 what they were in older ones, from that one on. */
+static const struct {
+    const char *name;
+    uint64_t first;
+} unchanged[] = {
+    {"Abs", 6},
+    {"ArgMax", 1},
+    {"ArgMin", 1},
+    {"AveragePool", 1},
+    {"Cast", 6},
+    {"Ceil", 6},
+    {"Clip", 6},
+    {"Concat", 4},
+    {"Constant", 1},
+    {"Conv", 1},
+    {"ConvTranspose", 1},
+    {"DepthToSpace", 1},
+    {"Elu", 6},
+    {"Exp", 6},
+    {"Flatten", 1},
+    {"Floor", 6},
+    {"Gather", 1},
+    {"GlobalAveragePool", 1},
+    {"GlobalLpPool", 2},
+    {"GlobalMaxPool", 1},
+    {"HardSigmoid", 6},
+    {"Hardmax", 1},
+    {"Identity", 1},
+    {"InstanceNormalization", 6},
+    {"LRN", 1},
+    {"LeakyRelu", 6},
+    {"Log", 6},
+    {"LogSoftmax", 1},
+    {"LpNormalization", 1},
+    {"LpPool", 2},
+    {"MatMul", 1},
+    {"MaxPool", 1},
+    {"Neg", 6},
+    {"Not", 1},
+    {"Pad", 2},
+    {"Reciprocal", 6},
+    {"ReduceL1", 1},
+    {"ReduceL2", 1},
+    {"ReduceLogSum", 1},
+    {"ReduceLogSumExp", 1},
+    {"ReduceMax", 1},
+    {"ReduceMean", 1},
+    {"ReduceMin", 1},
+    {"ReduceProd", 1},
+    {"ReduceSum", 1},
+    {"ReduceSumSquare", 1},
+    {"Relu", 6},
+    {"Reshape", 5},
+    {"Selu", 6},
+    {"Shape", 1},
+    {"Sigmoid", 6},
+    {"Size", 1},
+    {"Slice", 1},
+    {"Softmax", 1},
+    {"Softplus", 1},
+    {"Softsign", 1},
+    {"SpaceToDepth", 1},
+    {"Split", 2},
+    {"Sqrt", 6},
+    {"Squeeze", 1},
+    {"Sum", 6},
+    {"Tanh", 6},
+    {"Tile", 6},
+    {"TopK", 1},
+    {"Transpose", 1},
+    {"Unsqueeze", 1},
+};
+
+/* Of a file that is older than what is usual. */
+static bool check_old(struct onnx_import *im)
+{
+    for (size_t i = 0; i < sizeof(unchanged) / sizeof(unchanged[0]); i++)
+        if (!strcmp(unchanged[i].name, im->node.row->name) && im->opset >= unchanged[i].first)
+            return true;
+    return tdl_kit_refuse(&im->kit,
+                          "the operator is of version %llu, and libtdl knows it from version %d "
+                          "on: convert the file with onnx.version_converter",
+                          (unsigned long long)im->opset, USUAL_OPSET);
+}
 
 bool onnx_check_opset(struct onnx_import *im)
 {
+    if (im->node.row && im->opset >= OLDEST_OPSET && im->opset < USUAL_OPSET)
+        return check_old(im);
     return (im->opset >= OLDEST_OPSET && im->opset <= NEWEST_OPSET) ||
            tdl_kit_refuse(&im->kit,
                           "the model's operators are of version %llu; libtdl reads versions %d to "
                           "%d: convert it with onnx.version_converter",
-                          (unsigned long long)im->opset, OLDEST_OPSET, NEWEST_OPSET);
+                          (unsigned long long)im->opset, USUAL_OPSET, NEWEST_OPSET);
 }
 
 static bool read_opset(struct onnx_import *im, const struct tdl_pb *message)

@@ -186,7 +186,7 @@ static void check_suppression(struct tdl_context *ctx, uint64_t seed)
         struct tdl_operand *m = subject_input(b, "m", SUBJECT_SHAPE(TDL_FLOAT32, 3, 4));           \
         struct tdl_operand *i = subject_input(b, "i", SUBJECT_SHAPE(TDL_INT8, 3, 4));              \
         struct tdl_operand *v = subject_input(b, "v", SUBJECT_SHAPE(TDL_FLOAT32, 4));              \
-        struct tdl_operand *n = subject_input(b, "n", SUBJECT_SHAPE(TDL_FLOAT32, 65537, 4));        \
+        struct tdl_operand *n = subject_input(b, "n", SUBJECT_SHAPE(TDL_FLOAT32, 65537, 4));       \
         (void)m, (void)i, (void)v, (void)n;                                                        \
         CHECK((call) == NULL && tdl_builder_status(b) == TDL_ERROR_INVALID_ARGUMENT &&             \
                   strstr(tdl_builder_error(b), part),                                              \
