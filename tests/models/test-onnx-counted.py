@@ -21,7 +21,7 @@ try:
 except ImportError:
     print("skipped: no NumPy (Debian package python3-numpy)")
     sys.exit(77)
-from chains import Node
+from chains import Message, Node, field, value_info
 from onnx_models import difference, read, run
 
 RANDOM = np.random.RandomState(11)
@@ -300,6 +300,31 @@ def regions():
     return g
 
 
+def loop_body(nodes, inputs, outputs):
+    text = b"".join(field(1, n.file()) for n in nodes) + field(2, "body")
+    text += b"".join(field(11, value_info(i)) for i in inputs)
+    return Message(6, text + b"".join(field(12, value_info(o)) for o in outputs))
+
+
+def loops():
+    """As many iterations as there are rows: a sum, rows that are collected, and rows that are
+    joined to a list, as TorchScript writes it."""
+    g = Group("loops", numbers(ROWS, 3))
+    trips = g.add("Gather", g.add("Shape", "c"), ints(0).reshape(()))
+    nodes = [Node("Gather", ["c", "i"], ["row"], {}), Node("Add", ["sum", "row"], ["next"], {}),
+             Node("Mul", ["sum", "row"], ["product"], {}), Node("Identity", ["go"], ["on"], {}),
+             Node("Unsqueeze", ["product", g.weight(ints(0))], ["wide"], {}),
+             Node("Cast", ["list"], ["same"], {"to": 1}),
+             Node("Concat", ["same", "wide", "wide"], ["longer"], {"axis": 0})]
+    body = loop_body(nodes, ["i", "go", "sum", "list"], ["on", "next", "longer", "product"])
+    start, nothing = np.ones(3, np.float32), np.zeros((0, 3), np.float32)
+    made = g.add("Loop", trips, "", start, nothing, outputs=3, body=body)
+    for name in made:
+        g.outputs.append(name)
+    g.none[made[0]] = start
+    return g
+
+
 # ------------------------------------------------------------------------------ running
 
 def results(tdl_run, folder, g, nodes, weights, inputs):
@@ -367,7 +392,7 @@ def check(tdl_run, folder, g, choices):
 
 def main():
     groups = [make() for make in (functions, two, whole, shapes, joins, scattered, pictures,
-                                  sequences, queries, regions)]
+                                  sequences, queries, regions, loops)]
     # Rules know no devices: where each kernel is compiled for long, some groups are enough.
     cpu = os.environ.get("TDL_DEVICE") == "cpu"
     cases = int(os.environ.get("TDL_TEST_CASES", len(groups) if cpu else 1))

@@ -233,7 +233,7 @@ const struct onnx_count_rule onnx_counts_indices[] = {
     {"Shape", onnx_follow_itself, NULL, 0},
     {"Size", onnx_follow_itself, NULL, 0},
     {"Slice", onnx_follow_itself, NULL, 8 | 16},
-    {"Loop", onnx_follow_itself, NULL, 3},
+    {"Loop", onnx_follow_itself, NULL, 2},
     {"SequenceConstruct", onnx_follow_itself, NULL, 0},
     {"SequenceInsert", onnx_follow_itself, NULL, 4},
     {"SplitToSequence", follow_split_list, NULL, 2},

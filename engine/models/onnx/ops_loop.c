@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ONNX's Loop of a count that is known when the model is loaded: its body is added so many
- * times. A body sees the names of the graphs round it, and its own are forgotten behind it.
+ * ONNX's Loop: its body is added as often as it runs, or, where that depends on counts
+ * (counts.c), as often as it may run. What iterations beyond the count make is not carried on,
+ * and rows that they make do not exist. A body sees the names of the graphs round it, and its
+ * own are forgotten behind it.
  */
 #include "onnx.h"
 
@@ -18,7 +20,9 @@ struct loop {
     struct tdl_pb inputs[2 + MAX_RESULTS], outputs[1 + MAX_RESULTS]; /* names */
     uint32_t input_count, output_count, carried, scanned;
     uint64_t places[MAX_RESULTS]; /* of what is carried on, among the values */
-    struct tdl_operand **rows;    /* iterations of each scanned output in turn */
+    bool grows[MAX_RESULTS];      /* of carried values: they begin empty, and rows are joined */
+    struct tdl_operand **rows;    /* iterations of each carried and scanned output in turn */
+    struct tdl_operand *count;    /* of iterations, where it depends on counts; else NULL */
     uint32_t iterations;
 };
 
@@ -65,13 +69,106 @@ static bool read_body(struct onnx_import *im, struct loop *l)
     return true;
 }
 
+/* What is known of a node of the body without adding it. */
+struct body_node {
+    struct tdl_pb message, type, first; /* its first input */
+};
+
+static bool writes(const struct tdl_pb *node, const struct tdl_pb *name, struct body_node *out)
+{
+    struct tdl_pb m = *node;
+    struct tdl_pb_field f;
+    bool found = false;
+
+    *out = (struct body_node){.message = *node};
+    while (tdl_pb_next(&m, &f)) {
+        found |= f.number == ONNX_NODE_OUTPUT && tdl_pb_equal(&f.in, name);
+        if (f.number == ONNX_NODE_TYPE)
+            out->type = f.in;
+        else if (f.number == ONNX_NODE_INPUT && !out->first.data)
+            out->first = f.in;
+    }
+    return found;
+}
+
+/* The node of the body that writes a name; false where there is none. */
+static bool find_writer(const struct loop *l, const struct tdl_pb *name, struct body_node *out)
+{
+    struct tdl_pb g = l->body;
+    struct tdl_pb_field f;
+
+    while (tdl_pb_next(&g, &f))
+        if (f.number == ONNX_GRAPH_NODE && writes(&f.in, name, out))
+            return true;
+    return false;
+}
+
+/* How many inputs of the body's nodes it is; many, where there are graphs in these. */
+static uint32_t count_readers(const struct loop *l, const struct tdl_pb *name)
+{
+    struct tdl_pb g = l->body;
+    struct tdl_pb_field f, h, a;
+    uint32_t count = 0;
+
+    while (tdl_pb_next(&g, &f))
+        while (f.number == ONNX_GRAPH_NODE && tdl_pb_next(&f.in, &h)) {
+            count += h.number == ONNX_NODE_INPUT && tdl_pb_equal(&h.in, name);
+            while (h.number == ONNX_NODE_ATTRIBUTE && tdl_pb_next(&h.in, &a))
+                count += a.number == ONNX_ATTRIBUTE_GRAPH ? 2 : 0;
+        }
+    return count;
+}
+
+/* The value of the body that this one is by another name, or in another type, and which nothing
+ * else reads. */
+static struct tdl_pb source_of(const struct loop *l, struct tdl_pb name)
+{
+    struct body_node node;
+
+    for (int i = 0; i < 8 && find_writer(l, &name, &node); i++) {
+        if ((!tdl_pb_is(&node.type, "Cast") && !tdl_pb_is(&node.type, "Identity")) ||
+            count_readers(l, &node.first) != 1)
+            break;
+        name = node.first;
+    }
+    return name;
+}
+
+static bool joins_rows(const struct body_node *node)
+{
+    struct tdl_pb m = node->message;
+    struct tdl_pb_field f, a;
+    int64_t axis = -1;
+
+    while (tdl_pb_next(&m, &f))
+        while (f.number == ONNX_NODE_ATTRIBUTE && tdl_pb_next(&f.in, &a))
+            if (a.number == ONNX_ATTRIBUTE_INT)
+                axis = (int64_t)a.value;
+    return tdl_pb_is(&node->type, "Concat") && axis == 0;
+}
+
+/* Carried value `i` is joined with what an iteration makes, and read by nothing else that would
+ * see what was before: as exporters write a list of tensors, which begins without elements. */
+static bool is_joined(const struct loop *l, uint32_t i)
+{
+    const struct tdl_pb output = source_of(l, l->outputs[1 + i]);
+    struct body_node node;
+
+    if (!find_writer(l, &output, &node) || !joins_rows(&node) ||
+        count_readers(l, &l->inputs[2 + i]) != 1)
+        return false;
+    node.first = source_of(l, node.first);
+    return tdl_pb_equal(&node.first, &l->inputs[2 + i]);
+}
+
 /* How often it runs, unless its condition ends it before. */
-static bool read_count(struct onnx_import *im, int64_t *out, int64_t *condition)
+static bool read_count(struct onnx_import *im, struct loop *l, int64_t *out, int64_t *condition)
 {
     uint32_t count;
 
     *out = INT64_MAX;
     *condition = 1;
+    l->count = onnx_counted_at(im, 0, 0);
     return (!onnx_given(im, 0) || onnx_ints(im, 0, out, 1, &count)) &&
            (!onnx_given(im, 1) || onnx_ints(im, 1, condition, 1, &count));
 }
@@ -102,6 +199,50 @@ static struct onnx_value *result(struct onnx_import *im, const struct tdl_pb *na
     return NULL;
 }
 
+/* A row of what is joined: without counts of its own. */
+static bool take_row(struct onnx_import *im, struct loop *l, const struct onnx_value *v, uint32_t i)
+{
+    if (!v->operand || v->wide || v->counts || tdl_kit_rank(v->operand) == TDL_MAX_RANK)
+        return tdl_kit_lacks(&im->kit, "rows of a size that is not known or 0, or of too many "
+                                       "dimensions");
+    l->rows[l->iterations * (l->carried + l->scanned) + i] = v->operand;
+    return true;
+}
+
+/* Carried on where the iteration is one of the count, else what was before. */
+static bool choose(struct onnx_import *im, const struct loop *l, uint64_t before, uint64_t *place)
+{
+    const struct onnx_value *a = &im->values[*place], *b = &im->values[before];
+    struct tdl_operand *number = onnx_count_number(im, l->iterations), *is, *chosen;
+    const struct tdl_tensor_params *p, *q;
+
+    if (!number || !a->operand || !b->operand || a->wide || b->wide || a->counts || b->counts)
+        return number && tdl_kit_lacks(&im->kit, "a loop of a count that depends on numbers, "
+                                                 "which carries sizes on that do, too");
+    p = tdl_kit_desc(a->operand);
+    q = tdl_kit_desc(b->operand);
+    if (p->rank != q->rank || p->dtype != q->dtype ||
+        memcmp(p->shape, q->shape, p->rank * sizeof(*p->shape)) != 0)
+        return tdl_kit_lacks(&im->kit, "a loop of a count that depends on numbers, and whose "
+                                       "values grow");
+    is = onnx_reshape(im, tdl_builder_lesser(im->builder, number, l->count), 0, NULL);
+    chosen = is ? tdl_builder_where(im->builder, is, a->operand, b->operand) : NULL;
+    return onnx_add_nameless(im, chosen, place);
+}
+
+static bool take_carried(struct onnx_import *im, struct loop *l, uint32_t i)
+{
+    const struct onnx_value *v = result(im, &l->outputs[1 + i]);
+    const uint64_t before = l->places[i];
+
+    if (!v)
+        return false;
+    if (l->grows[i])
+        return take_row(im, l, v, i);
+    l->places[i] = (uint64_t)(v - im->values);
+    return !l->count || choose(im, l, before, &l->places[i]);
+}
+
 /* What the body has made: the condition, what is carried on, rows. */
 static bool take_results(struct onnx_import *im, struct loop *l, int64_t *condition)
 {
@@ -111,19 +252,12 @@ static bool take_results(struct onnx_import *im, struct loop *l, int64_t *condit
     if (!v ||
         !tdl_kit_ints(&im->kit, v->operand, "the condition of the loop", condition, 1, &count))
         return false;
-    for (uint32_t i = 0; i < l->carried; i++) {
-        if (!(v = result(im, &l->outputs[1 + i])))
+    for (uint32_t i = 0; i < l->carried; i++)
+        if (!take_carried(im, l, i))
             return false;
-        l->places[i] = (uint64_t)(v - im->values);
-    }
-    for (uint32_t i = 0; i < l->scanned; i++) {
-        if (!(v = result(im, &l->outputs[1 + l->carried + i])))
+    for (uint32_t i = l->carried; i < l->carried + l->scanned; i++)
+        if (!(v = result(im, &l->outputs[1 + i])) || !take_row(im, l, v, i))
             return false;
-        if (!v->operand || v->wide || v->counts || tdl_kit_rank(v->operand) == TDL_MAX_RANK)
-            return tdl_kit_lacks(&im->kit, "rows of a size that is not known or 0, or of too many "
-                                           "dimensions");
-        l->rows[l->iterations * l->scanned + i] = v->operand;
-    }
     return true;
 }
 
@@ -176,10 +310,12 @@ static bool iterate(struct onnx_import *im, struct loop *l, int64_t *condition)
     return ok;
 }
 
-/* Rows of all iterations, one behind the other, as output `at`. */
-static bool give_rows(struct onnx_import *im, const struct loop *l, uint32_t i, uint32_t at)
+/* Rows of all iterations, one behind the other, as output `at`; `joined`: along a dimension that
+ * they have. */
+static bool give_rows(struct onnx_import *im, const struct loop *l, uint32_t at, bool joined)
 {
-    struct tdl_operand **rows, *o = NULL;
+    const uint32_t results = l->carried + l->scanned;
+    struct tdl_operand **rows, *o = NULL, *count = l->count;
     uint32_t shape[TDL_MAX_RANK] = {1};
 
     if (!onnx_wanted(im, at))
@@ -189,25 +325,29 @@ static bool give_rows(struct onnx_import *im, const struct loop *l, uint32_t i, 
     if (!(rows = calloc(l->iterations, sizeof(struct tdl_operand *))))
         return tdl_kit_fail_memory(&im->kit);
     for (uint32_t k = 0; k < l->iterations; k++) {
-        struct tdl_operand *row = l->rows[k * l->scanned + i];
+        struct tdl_operand *row = l->rows[k * results + at];
 
         memcpy(shape + 1, tdl_kit_shape(row), tdl_kit_rank(row) * sizeof(*shape));
-        rows[k] = onnx_reshape(im, row, tdl_kit_rank(row) + 1, shape);
+        rows[k] = joined ? row : onnx_reshape(im, row, tdl_kit_rank(row) + 1, shape);
+        if (joined && count && k == 0 && shape[1] > 1)
+            count = tdl_builder_mul(im->builder, count, onnx_count_number(im, shape[1]));
     }
     if (tdl_builder_status(im->builder) == TDL_OK)
         o = tdl_builder_concat(im->builder, rows, l->iterations, 0);
     free(rows);
-    return onnx_give_at(im, at, o);
+    return onnx_give_at(im, at, o) && (!count || onnx_set_count(im, at, 0, count));
 }
 
 /* What is carried on is known by another name behind the loop. */
 static bool give_results(struct onnx_import *im, const struct loop *l)
 {
     for (uint32_t i = 0; i < l->carried; i++)
-        if (onnx_wanted(im, i) && !onnx_add_alias(im, &im->node.outputs[i], l->places[i]))
+        if (l->grows[i]
+                ? !give_rows(im, l, i, true)
+                : onnx_wanted(im, i) && !onnx_add_alias(im, &im->node.outputs[i], l->places[i]))
             return false;
     for (uint32_t i = 0; i < l->scanned; i++)
-        if (!give_rows(im, l, i, l->carried + i))
+        if (!give_rows(im, l, l->carried + i, false))
             return false;
     return true;
 }
@@ -216,7 +356,7 @@ bool onnx_add_loop(struct onnx_import *im)
 {
     struct loop l = {.rows = NULL};
     int64_t count, condition;
-    bool ok = read_body(im, &l) && read_count(im, &count, &condition);
+    bool ok = read_body(im, &l) && read_count(im, &l, &count, &condition);
 
     for (uint32_t i = 0; ok && i < l.carried; i++) {
         struct onnx_value *v =
@@ -224,8 +364,10 @@ bool onnx_add_loop(struct onnx_import *im)
 
         ok = v != NULL || tdl_kit_damaged(&im->kit, "input %u is missing", 2 + i);
         l.places[i] = ok ? (uint64_t)(v - im->values) : 0;
+        l.grows[i] = ok && l.count && onnx_is_empty(im, 2 + i) && is_joined(&l, i);
     }
-    if (ok && !(l.rows = calloc((size_t)MAX_ITERATIONS * (l.scanned + 1), sizeof(*l.rows))))
+    if (ok &&
+        !(l.rows = calloc((size_t)MAX_ITERATIONS * (l.carried + l.scanned + 1), sizeof(*l.rows))))
         ok = tdl_kit_fail_memory(&im->kit);
     for (; ok && condition && l.iterations < count; l.iterations++)
         ok = iterate(im, &l, &condition);
