@@ -165,7 +165,7 @@ static bool follow_recurrent(struct onnx_import *im)
     return true;
 }
 
-/* What it cuts and pads must all exist. */
+/* Dimensions that it cuts or pads must all exist. */
 static bool follow_center_crop_pad(struct onnx_import *im)
 {
     int64_t axes[TDL_MAX_RANK];

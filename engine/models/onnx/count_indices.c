@@ -186,7 +186,7 @@ static bool follow_compress(struct onnx_import *im)
     struct onnx_sizes in;
     uint32_t axis;
 
-    if (!onnx_has(im, "axis")) /* of the elements in their order */
+    if (!onnx_has(im, "axis")) /* elements are taken in their order */
         return onnx_allow_counts(im, 0, !onnx_is_constant(im, 1));
     if (!onnx_is_constant(im, 1))
         return true;

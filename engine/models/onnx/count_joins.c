@@ -94,7 +94,7 @@ static bool prepare_softmax(struct onnx_import *im)
     return onnx_mask_input(im, 0, 1u << axis, (double)-__builtin_inff());
 }
 
-/* What is normalized together must all exist. */
+/* All elements that are normalized together must exist. */
 static bool follow_normalized(struct onnx_import *im)
 {
     struct tdl_tensor_params desc;
@@ -175,7 +175,7 @@ static bool prepare_product(struct onnx_import *im)
     return true;
 }
 
-/* Of integers with a zero point, or in blocks: what is summed must all exist. */
+/* Integers have a zero point: all that are summed must exist. */
 static bool prepare_whole_product(struct onnx_import *im)
 {
     const uint32_t inputs[] = {0, second_factor(im)};
@@ -259,12 +259,12 @@ static bool read_equation(struct onnx_import *im, struct equation *out)
     for (uint32_t i = 0; i < im->node.input_count; i++, at++)
         if (!read_term(&text, &at, out->terms[i], &out->ranks[i]))
             return false;
-    at++; /* of "->", of which one is behind */
+    at++; /* one of "->" is behind already */
     return at < text.size + 1 && at >= 2 && text.data[at - 1] == '>' &&
            read_term(&text, &at, out->result, &out->rank);
 }
 
-/* Where the letter is in the result; its rank: nowhere. */
+/* Finds the letter in the result, or gives its rank. */
 static uint32_t find_letter(const struct equation *e, char letter)
 {
     uint32_t d = 0;

@@ -10,8 +10,8 @@
 #include "onnx.h"
 
 struct onnx_count_rule {
-    const char *name; /* of the operator's row */
-    /* Behind the row, and before it, which may be NULL; false with the builder in error. */
+    const char *name; /* an operator's row has it */
+    /* Called behind the row, and before it, which may be NULL; false with the builder in error. */
     bool (*follow)(struct onnx_import *im), (*prepare)(struct onnx_import *im);
     uint8_t fixed; /* bits of inputs that must not depend on counts */
 };
@@ -30,7 +30,7 @@ struct onnx_sizes {
 /* Why, for onnx_refuse_count(). */
 extern const char onnx_uncountable[];
 
-/* Of input `i`, whose shape is in `desc`; false with the builder in error. What has no elements
+/* Reads input `i`, whose shape is in `desc`; false with the builder in error. What has no elements
  * has no counts. */
 bool onnx_read_sizes(struct onnx_import *im, uint32_t i, struct tdl_tensor_params *desc,
                      struct onnx_sizes *out);

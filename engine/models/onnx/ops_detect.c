@@ -5,7 +5,7 @@
  */
 #include "onnx.h"
 
-#define MOST_BOXES 65536 /* of a class, as the builder's operator takes */
+#define MOST_BOXES 65536 /* a class may have so many, as in the builder */
 
 struct suppression {
     uint32_t batches, classes, boxes, most; /* most: of a class */
@@ -127,7 +127,7 @@ static bool add_non_max_suppression(struct onnx_import *im)
     order = tdl_builder_top_k(b, scores, 1, &(struct tdl_top_k_params){.count = s.boxes});
     scores = tdl_builder_gather_elements(b, scores, order, 1);
     stays = suppress(im, &s, take_boxes(im, &s, boxes, order), scores);
-    if (s.most < s.boxes) { /* those that stay before those that do not */
+    if (s.most < s.boxes) { /* boxes that stay come before those that do not */
         first = tdl_builder_top_k(b, stays, 1, &(struct tdl_top_k_params){.count = s.most});
         stays = tdl_builder_gather_elements(b, stays, first, 1);
         order = tdl_builder_gather_elements(b, order, first, 1);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of all loops of a file: iterations, and bytes of their bodies. */
+/* All loops of a file together: iterations, and bytes of their bodies. */
 #define MAX_ITERATIONS 1024
 #define MAX_BYTES (1u << 22)
 #define MAX_RESULTS 32
@@ -19,10 +19,10 @@ struct loop {
     struct tdl_pb body;
     struct tdl_pb inputs[2 + MAX_RESULTS], outputs[1 + MAX_RESULTS]; /* names */
     uint32_t input_count, output_count, carried, scanned;
-    uint64_t places[MAX_RESULTS]; /* of what is carried on, among the values */
-    bool grows[MAX_RESULTS];      /* of carried values: they begin empty, and rows are joined */
+    uint64_t places[MAX_RESULTS]; /* values that are carried on, among all */
+    bool grows[MAX_RESULTS];      /* carried values that begin empty, and rows are joined */
     struct tdl_operand **rows;    /* iterations of each carried and scanned output in turn */
-    struct tdl_operand *count;    /* of iterations, where it depends on counts; else NULL */
+    struct tdl_operand *count;    /* iterations, where these depend on counts; else NULL */
     uint32_t iterations;
 };
 
@@ -69,9 +69,9 @@ static bool read_body(struct onnx_import *im, struct loop *l)
     return true;
 }
 
-/* What is known of a node of the body without adding it. */
+/* A node of the body, as far as it is known without adding it. */
 struct body_node {
-    struct tdl_pb message, type, first; /* its first input */
+    struct tdl_pb message, type, first; /* the first input */
 };
 
 static bool writes(const struct tdl_pb *node, const struct tdl_pb *name, struct body_node *out)
@@ -243,7 +243,7 @@ static bool take_carried(struct onnx_import *im, struct loop *l, uint32_t i)
     return !l->count || choose(im, l, before, &l->places[i]);
 }
 
-/* What the body has made: the condition, what is carried on, rows. */
+/* Takes from the body the condition, values that are carried on, and rows. */
 static bool take_results(struct onnx_import *im, struct loop *l, int64_t *condition)
 {
     struct onnx_value *v = result(im, &l->outputs[0]);
@@ -338,7 +338,7 @@ static bool give_rows(struct onnx_import *im, const struct loop *l, uint32_t at,
     return onnx_give_at(im, at, o) && (!count || onnx_set_count(im, at, 0, count));
 }
 
-/* What is carried on is known by another name behind the loop. */
+/* Carried values are known by other names behind the loop. */
 static bool give_results(struct onnx_import *im, const struct loop *l)
 {
     for (uint32_t i = 0; i < l->carried; i++)

@@ -161,7 +161,7 @@ static bool join(struct onnx_import *im, const struct onnx_list *l, struct tdl_o
         if (v->wide || v->list || v->counts ||
             (is_new && (!v->operand || tdl_kit_rank(v->operand) == TDL_MAX_RANK)))
             return tdl_kit_lacks(&im->kit, "a list of such tensors");
-        if (!v->operand) /* what has no elements adds none */
+        if (!v->operand) /* without elements it adds none */
             continue;
         parts[filled] = v->operand;
         if (is_new) {

@@ -5,7 +5,7 @@
  */
 #include "onnx.h"
 
-#define MOST_COLUMNS 256 /* of a row: each is sorted by */
+#define MOST_COLUMNS 256 /* numbers of a row, by each of which is sorted */
 
 typedef struct tdl_operand *O;
 
@@ -13,10 +13,10 @@ struct unique {
     struct onnx_import *im;
     uint32_t rows, columns;
     O x;     /* [rows, columns] */
-    O order; /* of the rows, sorted */
-    O kind;  /* of the row at each place of the order */
+    O order; /* rows, sorted */
+    O kind;  /* the row's, at each place of the order */
     O first; /* the first place of each kind */
-    O count; /* of kinds, [1] */
+    O count; /* how many kinds there are, [1] */
 };
 
 static O number(const struct unique *u, double value)

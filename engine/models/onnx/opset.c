@@ -81,7 +81,7 @@ static const struct {
     {"Unsqueeze", 1},
 };
 
-/* Of a file that is older than what is usual. */
+/* For a file that is older than usual. */
 static bool check_old(struct onnx_import *im)
 {
     for (size_t i = 0; i < sizeof(unchanged) / sizeof(unchanged[0]); i++)

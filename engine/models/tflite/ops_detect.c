@@ -81,7 +81,7 @@ static bool add_non_max_suppression(struct tflite_import *im, const struct tflit
     high = tdl_builder_greater(b, scores, tdl_kit_like(&im->kit, scores, (double)s.score));
     stays = tdl_builder_non_max_suppression(b, tdl_builder_gather(b, boxes, order, 0), s.iou);
     stays = tdl_builder_mul(b, stays, tdl_builder_cast(b, high, TDL_INT32));
-    /* What stays, in its order, before what does not. */
+    /* Boxes that stay, in their order, come before those that do not. */
     first = tdl_builder_top_k(b, stays, 0, &(struct tdl_top_k_params){.count = s.left});
     stays = tdl_builder_gather(b, stays, first, 0);
     order = tdl_builder_mul(b, tdl_builder_gather(b, order, first, 0), stays);
