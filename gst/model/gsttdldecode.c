@@ -341,7 +341,7 @@ static gboolean wants_all(const struct gst_tdl_decode *d)
 {
     const struct gst_tdl_sources *sources = d->sources;
 
-    return is_prompted(d) || gst_tdl_instances_are(sources->decoder) ||
+    return is_prompted(d) || *sources->decoder_model || gst_tdl_instances_are(sources->decoder) ||
            (sources->decoder == GST_TDL_DECODE_AUTO && !*sources->model_output);
 }
 
@@ -439,22 +439,27 @@ static struct tdl_operand *decode_prompted(struct gst_tdl_decode *d, struct tdl_
     return flatten(d, b, d->mask);
 }
 
-/* An encoder's output may look like the classes of pixels. */
+/* An encoder's output may look like a picture, or the classes of pixels. Here the message counts,
+ * and not that no mask is found. */
 static gboolean are_embeddings(struct gst_tdl_decode *d, struct tdl_builder *b)
 {
-    for (guint i = 0; i < d->kept->len; i++) {
-        const gchar *name = g_array_index(d->kept, struct gst_tdl_named, i).name;
+    const gchar *name = NULL;
 
-        if (!g_str_has_prefix(name, "image_embed") || d->sources->decoder != GST_TDL_DECODE_AUTO)
-            continue;
+    for (guint i = 0; i < d->kept->len && !name; i++) {
+        name = g_array_index(d->kept, struct gst_tdl_named, i).name;
+        name = g_str_has_prefix(name, "image_embed") ? name : NULL;
+    }
+    if (*d->sources->decoder_model)
+        tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                         "with \"decoder-model\" it makes a mask, which any other mode than "
+                         "picture and classes shows");
+    else if (name && d->sources->decoder == GST_TDL_DECODE_AUTO)
         tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
                          "it makes embeddings of the picture (\"%s\"), and no mask: set "
                          "\"decoder-model\" to the file of its mask decoder, and \"prompt\"",
                          name);
-        d->found = TRUE; /* and this is the message, not that there is none */
-        return TRUE;
-    }
-    return FALSE;
+    d->found |= tdl_builder_status(b) != TDL_OK;
+    return tdl_builder_status(b) != TDL_OK;
 }
 
 /* A mask is there that these are the colours of. */

@@ -106,12 +106,6 @@ static gboolean check_prompt(const struct gst_tdl_model *model,
                              const struct gst_tdl_sources *sources, const gchar *name,
                              GError **error)
 {
-    const gboolean tensors = model->kind == GST_TDL_OUTPUT_TENSORS;
-
-    if (*sources->decoder_model && !tensors && model->kind != GST_TDL_OUTPUT_MASK)
-        return refuse(error, name,
-                      "with \"decoder-model\" it makes masks, which any other mode than picture "
-                      "and classes shows");
     if (*sources->prompt && model->kind == GST_TDL_OUTPUT_MASK && !model->prompt)
         return refuse(error, name,
                       "\"prompt\" is for models that find objects, and for those with a mask "

@@ -567,6 +567,167 @@ GST_START_TEST(nothing)
 }
 GST_END_TEST;
 
+/* ---------------------------------------------------------------------- errors */
+
+/* Files that do not go together, or a prompt that does not go with them. */
+static const struct {
+    const gchar *line; /* FILE0: the encoder; 1: its decoder; 2: one with room for two points; 3: one
+                          of five channels; 4: a mask and nothing else */
+    const gchar *words[4];
+} refusals[] = {
+    {"model=FILE0 prompt=\"point 0.5,0.5\"", {"image_embeddings", "decoder-model"}},
+    {"model=FILE0", {"image_embeddings", "decoder-model"}},
+    {"model=FILE0 decoder-model=FILE0", {"its input \"image\"", "must be of one model"}},
+    {"model=FILE0 decoder-model=FILE3",
+     {"its input \"image_embeddings\" is float32[1,5,16,16]",
+      "\"image_embeddings\" float32[1,4,16,16]", "must be of one model"}},
+    {"model=FILE0 decoder-model=FILE2 prompt=\"box 0,0,1,1 point 0.5,0.5\"",
+     {"its input \"point_coords\" is float32[1,2,2]", "room for 4 points"}},
+    {"model=FILE0 decoder-model=FILE0.gone", {"Cannot load model", ".gone"}},
+    {"model=FILE0 decoder-model=http://nowhere/x.onnx", {"give a path or a file:// URI"}},
+    {"model=FILE1", {"Cannot load model"}},
+    {"model=FILE1 prompt=\"point 0.5,0.5\"", {"\"point_coords\" comes before any picture"}},
+    {"model=FILE0 decoder-model=FILE1 model-output=means", {"no output of masks", "low_res_masks"}},
+    {"model=FILE0 decoder-model=FILE1 mode=picture",
+     {"any other mode than picture and classes"}},
+    {"model=FILE0 decoder-model=FILE1 prompt=\"point 1.5,0.5\"", {"outside of the picture"}},
+    {"model=FILE4 prompt=\"point 0.5,0.5\"", {"\"prompt\" is for models that find objects"}},
+};
+
+/* A decoder that takes an embedding of so many channels, and as many points; −2: any. */
+static gchar *write_other(gint64 channels, gint64 points)
+{
+    struct onnx_bytes g = {0}, axes = {0};
+
+    onnx_input(&g, "image_embeddings", FLOAT, 4, (const int64_t[]){1, channels, GRID, GRID});
+    onnx_input(&g, "point_coords", FLOAT, 3, (const int64_t[]){1, points, 2});
+    onnx_attr_ints(&axes, "axes", (const int64_t[]){1, 2}, 2);
+    onnx_attr_int(&axes, "keepdims", 1);
+    onnx_node(&g, "ReduceMax", "point_coords", "most", &axes);
+    onnx_int64s(&g, "four", 4, (const int64_t[]){1, 1, 1, 1});
+    onnx_node(&g, "Reshape", "most four", "scalar", NULL);
+    onnx_node(&g, "Add", "image_embeddings scalar", "masks", NULL);
+    onnx_output(&g, "masks");
+    return written_model(&g);
+}
+
+/* A mask and nothing else. */
+static gchar *write_plain(void)
+{
+    struct onnx_bytes g = {0};
+
+    onnx_input(&g, "src", FLOAT, 4, (const int64_t[]){1, 3, SIDE, SIDE});
+    onnx_node(&g, "Sigmoid", "src", "all", NULL);
+    onnx_output(&g, "all");
+    return written_model(&g);
+}
+
+static gchar *replaced(const gchar *line, gchar *const *files)
+{
+    GString *text = g_string_new(line);
+
+    for (guint i = 0; i < 5; i++) {
+        g_autofree gchar *place = g_strdup_printf("FILE%u", i);
+
+        g_string_replace(text, place, files[i], 0);
+    }
+    return g_string_free(text, FALSE);
+}
+
+static void expect_refusal(const gchar *line, const gchar *const *words)
+{
+    GstElement *element = gst_parse_launch(line, NULL);
+    GstBus *bus = gst_bus_new();
+    GstMessage *message;
+
+    fail_unless(element != NULL, "%s", line);
+    gst_object_ref_sink(element);
+    gst_element_set_bus(element, bus);
+    fail_unless(gst_element_set_state(element, GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE,
+                "%s is taken", line);
+    message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+    message_expect(message, GST_MESSAGE_ERROR, words);
+    gst_element_set_bus(element, NULL);
+    gst_element_set_state(element, GST_STATE_NULL);
+    gst_object_unref(bus);
+    gst_object_unref(element);
+}
+
+GST_START_TEST(errors)
+{
+    gchar *files[5];
+    struct network n = {.form = SAM};
+    GRand *rand = g_rand_new_with_seed(1);
+
+    draw(&n, rand);
+    write_models(&n, &files[0], &files[1]);
+    files[2] = write_other(4, 2);
+    files[3] = write_other(5, -2);
+    files[4] = write_plain();
+    for (guint i = 0; i < G_N_ELEMENTS(refusals); i++) {
+        g_autofree gchar *properties = NULL, *line = NULL;
+        properties = replaced(refusals[i].line, files);
+        line = g_strdup_printf("tdlfilter %s", properties);
+        expect_refusal(line, refusals[i].words);
+    }
+    for (guint i = 0; i < G_N_ELEMENTS(files); i++) {
+        g_unlink(files[i]);
+        g_free(files[i]);
+    }
+    g_rand_free(rand);
+}
+GST_END_TEST;
+
+/* A prompt that cannot be read changes nothing; one with more points has the network loaded again,
+ * and goes on until then. The .modelinfo file beside the encoder says which decoder it has. */
+GST_START_TEST(changes)
+{
+    static guint8 frames[FRAMES][SIDE * SIDE * 3];
+    static gdouble expected[FRAMES][AREA];
+    g_autofree gchar *encoder = NULL, *decoder = NULL, *info = NULL, *text = NULL, *name = NULL,
+                     *properties = NULL;
+    struct network n = {.form = SAM};
+    guint32 seed = util_seed();
+    GRand *rand = g_rand_new_with_seed(seed);
+    const gint64 end = g_get_monotonic_time() + UTIL_HANG / 1000;
+    GstMessage *message;
+    struct filter f;
+
+    if (is_left_out(0, 4))
+        return;
+    do
+        draw(&n, rand);
+    while (!expect_all(&n, frames, seed, expected));
+    write_models(&n, &encoder, &decoder);
+    info = g_strdup_printf("%s.modelinfo", encoder);
+    name = g_path_get_basename(decoder);
+    text = g_strdup_printf("[modelinfo]\nversion=1.0\n[tdlfilter]\ndecoder-model=%s\n", name);
+    fail_unless(g_file_set_contents(info, text, -1, NULL));
+    properties = g_strdup_printf("prompt=\"%s\"", prompts[0].text);
+    written_start(&f, encoder, properties, CAPS);
+    compare(&f, filter_run(&f, buffer_of(frames[0], SIDE)), expected[0], GRID, SIDE, "first");
+    g_object_set(f.element, "prompt", "point 0.5,1.5", NULL);
+    message = filter_message(&f, GST_MESSAGE_WARNING);
+    message_expect(message, GST_MESSAGE_WARNING,
+                   (const gchar *const[]){"outside of the picture", NULL});
+    compare(&f, filter_run(&f, buffer_of(frames[1], SIDE)), expected[1], GRID, SIDE, "second");
+    take_news(&f, "");
+    g_object_set(f.element, "prompt", prompts[1].text, NULL);
+    while (take_news(&f, "").objects == 0) {
+        fail_unless(g_get_monotonic_time() < end, "the network is not loaded again");
+        gst_buffer_unref(filter_run(&f, buffer_of(frames[2], SIDE)));
+    }
+    g_object_set(f.element, "prompt", prompts[1].text, NULL);
+    compare(&f, filter_run(&f, buffer_of(frames[2], SIDE)), expected[2], GRID, SIDE, "third");
+    compare(&f, filter_run(&f, buffer_of(frames[3], SIDE)), expected[3], GRID, SIDE, "fourth");
+    filter_stop(&f);
+    g_unlink(encoder);
+    g_unlink(decoder);
+    g_unlink(info);
+    g_rand_free(rand);
+}
+GST_END_TEST;
+
 /* --------------------------------------------------------------------- objects */
 
 #define PX 32 /* of frames, pictures and masks of networks that find objects */
@@ -856,6 +1017,8 @@ static Suite *prompt_suite(void)
     suite_add_tcase(suite, tcase);
     tcase_add_loop_test(tcase, decoders, 0, FORMS);
     tcase_add_test(tcase, nothing);
+    tcase_add_test(tcase, errors);
+    tcase_add_test(tcase, changes);
     tcase_add_loop_test(tcase, objects, 0, FAMILIES);
     return suite;
 }
