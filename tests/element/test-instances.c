@@ -130,6 +130,10 @@ static void draw(struct fixture *f, enum kind kind)
     f->count = g_rand_boolean(f->rand) ? MOST : g_rand_int_range(f->rand, 3, 20);
     f->h = f->out_h = is_rcnn(f) ? f->height : f->height / 4;
     f->w = f->out_w = is_rcnn(f) ? f->width : f->width / 4;
+    if (kind == SOLO) { /* of the whole picture, without being as large */
+        f->h = f->out_h = f->height / 2;
+        f->w = f->out_w = f->width / 2;
+    }
     if (is_boxed(f)) {
         f->out_h = f->height / 4;
         f->out_w = f->width / 4;
