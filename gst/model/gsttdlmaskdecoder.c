@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define STRIDE 4            /* px of the picture a pixel of the masks that decoders take */
+#define MOST 32             /* a logit that goes in again, as SAM 2 has it (Ravi et al. 2024) */
 #define CERTAIN 10          /* a logit, of masks that are truth values */
 #define MAX_DECODER_DIMS 64 /* that the reader of files tells apart */
 
@@ -206,8 +207,9 @@ static gboolean begin(struct gst_tdl_mask_decoder *d, struct tdl_builder *b, con
         return TRUE;
     if (!d->height) {
         tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
-                         "its input \"%s\" comes before any picture [1, 3, h, w], which it has "
-                         "places in: export it with the picture first",
+                         "its input \"%s\" comes before any picture [1, 3, h, w]: of two files, "
+                         "\"model\" is the encoder, and \"decoder-model\" this one; a file that is "
+                         "both has the picture first",
                          name);
         return FALSE;
     }
@@ -458,6 +460,7 @@ static struct tdl_operand *finish(const struct gst_tdl_mask_decoder *d,
     const struct tdl_tensor_params *p = masks ? tdl_operand_get_desc(masks->operand) : NULL;
     const guint h = p ? p->shape[p->rank - 2] : 0, w = p ? p->shape[p->rank - 1] : 0;
     g_autofree gchar *have = p ? NULL : list(outputs, count);
+    static const gfloat least = -MOST, most = MOST;
     struct tdl_builder *b = f->builder;
     struct tdl_operand *x, *found;
 
@@ -468,7 +471,8 @@ static struct tdl_operand *finish(const struct gst_tdl_mask_decoder *d,
                                 have);
     x = best(b, masks->operand, h * w, outputs, count);
     found = is_found(d, x, outputs, count);
-    gst_tdl_follow_keep(f, resized(b, x, h, w, f->height, f->width), found);
+    gst_tdl_follow_keep(
+        f, tdl_builder_clamp(b, resized(b, x, h, w, f->height, f->width), &least, &most), found);
     x = tdl_builder_where(b, found, tdl_builder_sigmoid(b, x), gst_tdl_objects_number(b, 0));
     return tdl_builder_reshape(b, x, 4, (guint[]){ 1, h, w, 1 });
 }

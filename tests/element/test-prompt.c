@@ -574,8 +574,8 @@ GST_END_TEST;
 
 /* Files that do not go together, or a prompt that does not go with them. */
 static const struct {
-    const gchar *line; /* FILE0: the encoder; 1: its decoder; 2: one with room for two points; 3: one
-                          of five channels; 4: a mask and nothing else */
+    const gchar *line; /* FILE0: the encoder; 1: its decoder; 2: one with room for two points; 3:
+                          one of five channels; 4: a mask and nothing else */
     const gchar *words[4];
 } refusals[] = {
     {"model=FILE0 prompt=\"point 0.5,0.5\"", {"image_embeddings", "decoder-model"}},
