@@ -193,6 +193,13 @@ static void find_moved_crop(struct gst_tdl_session *session, const struct gst_td
     session->stream.crop = crop;
 }
 
+/* A mask of what was meant before is none of what is meant now. */
+static void find_new_prompt(struct gst_tdl_session *session, const struct gst_tdl_live *live)
+{
+    if (gst_tdl_infer_ask(session->infer, &live->prompt))
+        gst_tdl_session_discontinue(session, TRUE);
+}
+
 static guint64 frame_bytes(const GstVideoInfo *info)
 {
     guint64 bytes = 0;
@@ -243,6 +250,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
         return FALSE;
     }
     find_moved_crop(session, &work);
+    find_new_prompt(session, live);
     r = process(session, slot, live, &work);
     gst_tdl_work_release(&work);
     /* the presence that was recorded will never be submitted */

@@ -272,6 +272,5 @@ gboolean gst_tdl_work_import(struct gst_tdl_session *session, const struct gst_t
         return FALSE;
     work->wanted.height = work->frames.source.height;
     find_region(session, live, in, work);
-    gst_tdl_infer_ask(session->infer, &live->prompt);
     return TRUE;
 }

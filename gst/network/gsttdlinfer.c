@@ -305,13 +305,13 @@ static void fit(struct gst_tdl_infer *infer, const struct tdl_frame *frame, gflo
     gst_tdl_fit(infer->model->fit, &sizes, out_picture, &infer->part);
 }
 
-void gst_tdl_infer_ask(struct gst_tdl_infer *infer, const struct gst_tdl_prompt *prompt)
+gboolean gst_tdl_infer_ask(struct gst_tdl_infer *infer, const struct gst_tdl_prompt *prompt)
 {
     if (!infer->prompt || prompt->serial == infer->asked.serial ||
         prompt->count > infer->model->prompt->shape[0])
-        return;
+        return FALSE;
     infer->asked = *prompt;
-    gst_tdl_infer_forget(infer);
+    return TRUE;
 }
 
 /* The prompt's points where the picture has them, at most once for each that is set, unless the

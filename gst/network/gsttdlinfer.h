@@ -57,9 +57,10 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer);
  * then ever more seldom, as reading waits for the device. Blocking. */
 GError *gst_tdl_infer_notice(struct gst_tdl_infer *infer, guint64 runs);
 
-/* Which object is meant from the next frame on, if the network is told that. What was asked
- * before goes on, and so does what it has no room for, as another network is being loaded then. */
-void gst_tdl_infer_ask(struct gst_tdl_infer *infer, const struct gst_tdl_prompt *prompt);
+/* Which object is meant from the next frame on, if the network is told that. TRUE: it is another
+ * prompt than before, or the same anew, and the next frame does not follow the last one. What the
+ * network has no room for it leaves alone, as another one is being loaded then. */
+gboolean gst_tdl_infer_ask(struct gst_tdl_infer *infer, const struct gst_tdl_prompt *prompt);
 /* Compile what frames like this one need. Blocking. */
 enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct tdl_frame *frame,
                                       const struct tdl_compile_params *compile);

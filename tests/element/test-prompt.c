@@ -24,8 +24,8 @@ enum { FLOAT = 1, INT64 = 7 };
 enum form {
     SAM,       /* point_coords, mask_input, has_mask_input, orig_im_size, low_res_masks */
     SAM2,      /* two embeddings, and masks that are small themselves */
-    EFFICIENT, /* batched points, no mask goes in */
-    ONE_FILE,  /* the same, encoder and decoder in one */
+    EFFICIENT, /* batched points, no mask goes in, and the size is whole numbers */
+    ONE_FILE,  /* batched points, encoder and decoder in one */
     TRANSFORMERS, /* input_points and input_labels, these whole numbers */
     FORMS
 };
@@ -172,13 +172,13 @@ static void add_scores(struct onnx_bytes *g, const struct network *n)
 /* Of Segment Anything the masks at the picture's size come first, by a size that goes in. */
 static void add_masks(struct onnx_bytes *g, const struct network *n)
 {
-    static const gchar *const names[] = {"low_res_masks", "masks", "output_masks", "output_masks",
+    static const gchar *const names[] = {"low_res_masks", "masks", "low_res_masks", "output_masks",
                                          "pred_masks"};
     struct onnx_bytes mode = {0};
 
     onnx_node(g, "Identity", "logits", names[n->form], NULL);
-    if (n->form == SAM) {
-        onnx_input(g, "orig_im_size", FLOAT, 1, (const int64_t[]){2});
+    if (n->form == SAM || n->form == EFFICIENT) {
+        onnx_input(g, "orig_im_size", n->form == SAM ? FLOAT : INT64, 1, (const int64_t[]){2});
         onnx_int64s(g, "head", 2, (const int64_t[]){1, MASKS});
         onnx_attr_int(&mode, "to", INT64);
         onnx_node(g, "Cast", "orig_im_size", "whole", &mode);
@@ -731,6 +731,40 @@ GST_START_TEST(changes)
 }
 GST_END_TEST;
 
+/* Between two runs of the network, a new prompt has one at once, whose mask has no share of what
+ * was meant before. */
+GST_START_TEST(at_once)
+{
+    static guint8 frames[FRAMES][SIDE * SIDE * 3];
+    static gdouble expected[FRAMES][AREA];
+    g_autofree gchar *encoder = NULL, *decoder = NULL, *properties = NULL;
+    struct network n = {.form = SAM};
+    guint32 seed = util_seed();
+    GRand *rand = g_rand_new_with_seed(seed);
+    struct filter f;
+
+    if (is_left_out(0, 4))
+        return;
+    do
+        draw(&n, rand);
+    while (!expect_all(&n, frames, seed, expected));
+    write_models(&n, &encoder, &decoder);
+    properties = g_strdup_printf("decoder-model=%s interval=50 smoothing=0.99 prompt=\"%s\"",
+                                 decoder, prompts[1].text);
+    written_start(&f, encoder, properties, CAPS);
+    g_object_set(f.element, "prompt", prompts[0].text, NULL);
+    compare(&f, filter_run(&f, buffer_of(frames[0], SIDE)), expected[0], GRID, SIDE, "first");
+    compare(&f, filter_run(&f, buffer_of(frames[0], SIDE)), expected[0], GRID, SIDE, "kept");
+    g_object_set(f.element, "prompt", prompts[1].text, NULL);
+    compare(&f, filter_run(&f, buffer_of(frames[2], SIDE)), expected[2], GRID, SIDE, "at once");
+    fail_unless_equals_int(filter_stat(&f, "network-runs"), 2);
+    filter_stop(&f);
+    g_unlink(encoder);
+    g_unlink(decoder);
+    g_rand_free(rand);
+}
+GST_END_TEST;
+
 /* --------------------------------------------------------------------- objects */
 
 #define PX 32 /* of frames, pictures and masks of networks that find objects */
@@ -1025,6 +1059,7 @@ static Suite *prompt_suite(void)
     tcase_add_test(tcase, nothing);
     tcase_add_test(tcase, errors);
     tcase_add_test(tcase, changes);
+    tcase_add_test(tcase, at_once);
     tcase_add_loop_test(tcase, objects, 0, FAMILIES);
     return suite;
 }
