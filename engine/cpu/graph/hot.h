@@ -47,6 +47,20 @@ struct tdl_cpu_panel {
     size_t channels; /* a vector's at most */
 };
 
+/* Four pixels side by side of a depthwise convolution, of all channels. */
+enum { TDL_CPU_FOUR = 4, TDL_CPU_MOST_COLUMNS = 11 };
+struct tdl_cpu_four {
+    uint32_t kernel, stride;    /* along the row: 3 or 5, and 1 or 2 */
+    uint32_t rows;              /* of the window */
+    const float *const *pixels; /* [rows][(4 − 1) · stride + kernel], zeros outside */
+    const float *weights;       /* [rows][kernel][channels] */
+    const float *bias;
+    float least, most;
+    size_t channels; /* a vector's at least */
+    float *out;      /* the first pixel, and others behind it */
+    size_t count;    /* of those that are written */
+};
+
 /* Of tiles of winograd.c. */
 enum { TDL_CPU_WINOGRAD_OUT = 4, TDL_CPU_WINOGRAD_SIDE = 6 };
 struct tdl_cpu_winograd_tile {
@@ -120,6 +134,7 @@ struct tdl_cpu_hot {
     void (*max_taps)(const float *const *taps, size_t count, float *out, size_t n);
     void (*max_bytes)(const uint8_t *const *taps, size_t count, bool has_sign, uint8_t *out,
                       size_t n);
+    void (*sum_taps)(const float *const *taps, size_t count, float *out, size_t n);
     /* Means of windows of `high` × `wide` pixels of up to four channels, whose rows lie `row`
      * floats apart and which begin `step` floats apart: as many as `windows`. */
     void (*mean_few)(const float *x, size_t row, size_t high, size_t wide, size_t step,
@@ -133,6 +148,7 @@ struct tdl_cpu_hot {
      * channels. */
     void (*panel_fill)(const float *from, size_t step, size_t pixels, size_t channels, float *to);
     void (*panel_depthwise)(const struct tdl_cpu_panel *panel);
+    void (*four_depthwise)(const struct tdl_cpu_four *four);
 
     /* The taps along an axis at every other number of a grid; a block at most. */
     void (*grid_axis)(const struct tdl_cpu_grid_axis *axis, const float *grid, size_t n,

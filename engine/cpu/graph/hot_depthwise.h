@@ -59,4 +59,49 @@ static void panel_depthwise(const struct tdl_cpu_panel *p)
     }
 }
 
+/* A vector of four pixels' sums, by rows of the window: what is under it is loaded once. */
+static inline __attribute__((always_inline)) void sum_four(const struct tdl_cpu_four *f, size_t at,
+                                                           int kernel, int stride)
+{
+    enum { FOUR = TDL_CPU_FOUR };
+    const int columns = (FOUR - 1) * stride + kernel;
+    const float *w = f->weights + at;
+    const float *const *pixels = f->pixels;
+    const vector bias = load(f->bias + at);
+    vector sums[FOUR] = {bias, bias, bias, bias};
+    for (uint32_t y = 0; y < f->rows; y++, pixels += columns) {
+        vector under[TDL_CPU_MOST_COLUMNS];
+        UNROLL for (int c = 0; c < columns; c++) under[c] = load(pixels[c] + at);
+        UNROLL for (int k = 0; k < kernel; k++, w += f->channels)
+        {
+            const vector weight = load(w);
+            UNROLL for (int i = 0; i < FOUR; i++) sums[i] += under[i * stride + k] * weight;
+        }
+    }
+    for (size_t i = 0; i < f->count; i++) {
+        float row[VECTOR];
+        memcpy(row, &sums[i], sizeof(row));
+        for (int c = 0; c < VECTOR; c++)
+            row[c] = tdl_hot_clamp(row[c], f->least, f->most);
+        memcpy(f->out + i * f->channels + at, row, sizeof(row));
+    }
+}
+
+/* The last vector of channels overlaps the one before it. */
+static void four_depthwise(const struct tdl_cpu_four *f)
+{
+#define EACH(kernel, stride)                                                                       \
+    for (size_t c = 0; c < f->channels; c += VECTOR)                                               \
+    sum_four(f, c + VECTOR <= f->channels ? c : f->channels - VECTOR, kernel, stride)
+    if (f->kernel == 3 && f->stride == 1)
+        EACH(3, 1);
+    else if (f->kernel == 3)
+        EACH(3, 2);
+    else if (f->stride == 1)
+        EACH(5, 1);
+    else
+        EACH(5, 2);
+#undef EACH
+}
+
 #endif

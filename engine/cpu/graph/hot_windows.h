@@ -48,27 +48,32 @@ static void pool(enum tdl_cpu_pool kind, const float *x, size_t pixels, size_t s
         pool_squares(x, pixels, stride, sums, n);
 }
 
-static void max_taps(const float *const *taps, size_t count, float *restrict out, size_t n)
-{
-    size_t first = 0;
-    for (; first + FEW <= n; first += FEW) {
-        float most[FEW];
-        for (size_t c = 0; c < FEW; c++)
-            most[c] = -HUGE_VALF;
-        for (size_t t = 0; t < count; t++)
-            for (size_t c = 0; c < FEW; c++) {
-                const float v = taps[t][first + c];
-                most[c] = v > most[c] ? v : most[c];
-            }
-        memcpy(out + first, most, sizeof(most));
+/* Rows of many pixels by more at once, which read each tap's address less often. */
+#define POOL_TAPS(name, first_value, step)                                                         \
+    static inline size_t name##_by(const float *const *taps, size_t count, float *restrict out,    \
+                                   size_t first, size_t n, size_t most)                            \
+    {                                                                                              \
+        float sum[4 * FEW];                                                                        \
+        for (; first + most <= n; first += most) {                                                 \
+            for (size_t c = 0; c < most; c++)                                                      \
+                sum[c] = (first_value);                                                            \
+            for (size_t t = 0; t < count; t++)                                                     \
+                for (size_t c = 0; c < most; c++) {                                                \
+                    const float v = taps[t][first + c];                                            \
+                    sum[c] = (step);                                                               \
+                }                                                                                  \
+            memcpy(out + first, sum, most * sizeof(*sum));                                         \
+        }                                                                                          \
+        return first;                                                                              \
+    }                                                                                              \
+    static void name(const float *const *taps, size_t count, float *restrict out, size_t n)        \
+    {                                                                                              \
+        size_t first = name##_by(taps, count, out, 0, n, 4 * FEW);                                 \
+        first = name##_by(taps, count, out, first, n, FEW);                                        \
+        name##_by(taps, count, out, first, n, 1);                                                  \
     }
-    for (; first < n; first++) {
-        float most = -HUGE_VALF;
-        for (size_t t = 0; t < count; t++)
-            most = taps[t][first] > most ? taps[t][first] : most;
-        out[first] = most;
-    }
-}
+POOL_TAPS(max_taps, -HUGE_VALF, v > sum[c] ? v : sum[c])
+POOL_TAPS(sum_taps, 0, sum[c] + v)
 
 static inline void mean_window(const float *restrict x, size_t row, size_t high, size_t wide,
                                size_t step, size_t windows, float *restrict out, size_t channels)
@@ -136,6 +141,8 @@ typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float vector __attribute__((vector_size(16), aligned(4), may_alias));
 #endif
 enum { VECTOR = sizeof(vector) / sizeof(float), COLUMNS = 2 * VECTOR };
+
+#define UNROLL _Pragma("GCC unroll 16")
 
 /* No memcpy(): of 32 bytes compilers make two halves by way of the stack. */
 static inline vector load(const float *from)

@@ -6,7 +6,6 @@
 #include "hot_windows.h"
 
 enum { SIDE = TDL_CPU_WINOGRAD_SIDE, OUT_SIDE = TDL_CPU_WINOGRAD_OUT };
-#define UNROLL _Pragma("GCC unroll 16")
 
 /* Products of so many rows at once: as many sums as fit into the registers. */
 #if defined(__AVX512F__)

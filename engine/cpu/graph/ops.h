@@ -12,10 +12,12 @@
 #define TDL_CPU_OPS(OP)                                                                            \
     OP(arg_max, arg_max)                                                                           \
     OP(arg_min, arg_min)                                                                           \
+    OP(average_pool2d, average_rows)                                                               \
     OP(average_pool2d, average_pool)                                                               \
     OP(batch_normalization, batch_normalization)                                                   \
     OP(cast, cast)                                                                                 \
     OP(concat, concat)                                                                             \
+    OP(conv2d, depthwise_pixels)                                                                   \
     OP(conv2d, depthwise)                                                                          \
     OP(conv2d, winograd)                                                                           \
     OP(conv2d, few_taps)                                                                           \
@@ -37,6 +39,7 @@
     OP(matmul, product)                                                                            \
     OP(matmul, matmul)                                                                             \
     OP(max_pool2d, max_pool_bytes)                                                                 \
+    OP(max_pool2d, max_rows)                                                                       \
     OP(max_pool2d, max_pool)                                                                       \
     OP(pad, pad)                                                                                   \
     OP(quantized, quantized)                                                                       \

@@ -359,6 +359,9 @@ static void check_convs(void)
         {1, 110, 113, 3, 2, 1, 0, false}, {1, 61, 67, 3, 1, 2, TDL_ACTIVATION_RELU, false},
         {1, 33, 50, 5, 1, 1, 0, false}, {1, 3, 210, 7, 1, 1, TDL_ACTIVATION_RELU6, false},
         {1, 605, 901, 1, 1, 1, 0, false, 1}, {1, 333, 197, 3, 2, 2, 0, false, 3},
+        {37, 1, 1, 3, 1, 1, TDL_ACTIVATION_RELU6, false}, {16, 1, 1, 3, 2, 1, 0, false},
+        {33, 1, 1, 5, 2, 1, TDL_ACTIVATION_RELU, false}, {40, 1, 1, 5, 1, 1, 0, false, 2},
+        {19, 1, 1, 3, 1, 1, 0, false, 1},
         {1, 40, 61, 3, 1, 12, 0, false}, {1, 20, 33, 5, 1, 4, TDL_ACTIVATION_RELU, false},
         {1, 256, 150, 1, 1, 1, 0, false}, {1, 1024, 200, 1, 1, 1, 0, false, 1},
         {1, 190, 170, 1, 1, 1, 0, false}, {1, 170, 197, 1, 1, 1, TDL_ACTIVATION_RELU6, false},
@@ -368,6 +371,43 @@ static void check_convs(void)
 }
 
 /* The mean of the pixels of a window that are inside. */
+/* Windows that follow each other without a stride along rows. */
+static void check_pool(const struct tdl_pool2d_params *p, bool mean, uint32_t channels,
+                       uint64_t seed)
+{
+    struct rng rng = {seed};
+    struct tdl_builder *b;
+    check_begin("%s pool of %ux%u, stride %u, dilation %u, %u channels", mean ? "average" : "max",
+                p->window[0], p->window[1], p->stride[0], p->dilation[1], channels);
+    OK(check_builder(ctx, &b));
+    struct tdl_operand *x =
+        subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 2, 9, 13, channels));
+    struct tdl_operand *y =
+        mean ? tdl_builder_average_pool2d(b, x, p) : tdl_builder_max_pool2d(b, x, p);
+    REQUIRE(y, "%s", tdl_last_error());
+    CHECK(tdl_cpu_kernel_of(y->producer) == (mean ? &tdl_cpu_average_rows : &tdl_cpu_max_rows),
+          "another kernel takes it");
+    check_kernel(y->producer, &rng, false);
+    tdl_builder_destroy(&b);
+}
+
+static void check_pools(void)
+{
+    static const struct tdl_pool2d_params rows[] = {
+        {.window = {3, 3}, .stride = {1, 1}, .padding = TDL_PADDING_SAME_UPPER},
+        {.window = {9, 9}, .stride = {1, 1}, .pad = {4, 4, 4, 4}},
+        {.window = {1, 4}, .stride = {2, 1}, .pad = {0, 0, 3, 1}},
+        {.window = {5, 1}, .stride = {3, 1}},
+        {.window = {2, 3}, .stride = {1, 1}, .dilation = {3, 5}, .pad = {2, 2, 7, 5}},
+        {.window = {2, 2}, .stride = {1, 1}, .pad = {1, 1, 1, 1}, .count_include_pad = true},
+    };
+    static const uint32_t channels[] = {1, 3, 16, 37};
+    for (size_t i = 0; i < COUNT(rows); i++)
+        for (size_t c = 0; c < COUNT(channels); c++)
+            for (int mean = 0; mean < 2; mean++)
+                check_pool(&rows[i], mean, channels[c], i);
+}
+
 static double mean_at(const float *x, int wide, int channels, const int window[2], const int at[3])
 {
     double sum = 0;
@@ -909,6 +949,7 @@ int main(void)
     check_special_values();
     check_lifetimes();
     check_convs();
+    check_pools();
     check_products();
     check_small_windows();
     check_first_run();
