@@ -15,7 +15,10 @@ static void scale_channels(const float *restrict x, const float *restrict mean,
                            const float *restrict a, const float *restrict b, size_t channels,
                            float *restrict out, size_t n)
 {
-    for (size_t p = 0; p + channels <= n; p += channels)
+    const float m = *mean, f = *a, d = *b;
+    for (size_t i = 0; channels == 1 && i < n; i++)
+        out[i] = (x[i] - m) * f + d;
+    for (size_t p = 0; channels > 1 && p + channels <= n; p += channels)
         for (size_t c = 0; c < channels; c++)
             out[p + c] = (x[p + c] - mean[c]) * a[c] + b[c];
 }

@@ -8,14 +8,17 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { BLOCK = 64 /* channels */ };
+enum { CHUNK = 1 << 14 /* values, about, whose sums are one piece of work */ };
 
 /* ------------------------------------------------- by channel, of NHWC images */
 
 /* For each image: the channels' means, then a, then b. */
 struct factors {
     size_t images;
+    size_t chunk, chunks; /* pixels; of an image */
+    double *sums;         /* by image and chunk: the channels' sums, then those of squares */
     float values[];
 };
 
@@ -26,20 +29,24 @@ struct work {
     size_t pixels, channels;
 };
 
-static enum tdl_result prepare(const struct tdl_node *n, size_t images, struct factors **out)
+static enum tdl_result prepare(const struct tdl_node *n, size_t images, size_t chunks,
+                               struct factors **out)
 {
-    const size_t count = 3 * images * tdl_operand_dims(n->output).c;
-    *out = calloc(1, sizeof(**out) + count * sizeof(float));
+    const size_t c = tdl_operand_dims(n->output).c, count = 3 * images * c;
+    const size_t floats = TDL_ALIGN(sizeof(**out) + count * sizeof(float), sizeof(double));
+    *out = calloc(1, floats + 2 * images * chunks * c * sizeof(double));
     if (!*out)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     (*out)->images = images;
+    (*out)->chunks = chunks;
+    (*out)->sums = (double *)(void *)((char *)*out + floats);
     return TDL_OK;
 }
 
 static enum tdl_result prepare_batch(const struct tdl_node *n, struct tdl_cpu_prepared *out)
 {
     struct factors *f;
-    enum tdl_result r = prepare(n, 1, &f);
+    enum tdl_result r = prepare(n, 1, 0, &f);
     const size_t c = tdl_operand_dims(n->output).c;
     out->state = f;
     return r == TDL_OK
@@ -49,9 +56,13 @@ static enum tdl_result prepare_batch(const struct tdl_node *n, struct tdl_cpu_pr
 
 static enum tdl_result prepare_instance(const struct tdl_node *n, struct tdl_cpu_prepared *out)
 {
+    const struct tdl_dims d = tdl_operand_dims(n->output);
+    const size_t pixels = (size_t)d.h * d.w, chunk = TDL_DIV_UP((size_t)CHUNK, d.c);
     struct factors *f;
-    enum tdl_result r = prepare(n, tdl_operand_dims(n->output).n, &f);
+    enum tdl_result r = prepare(n, d.n, TDL_DIV_UP(pixels, chunk), &f);
     out->state = f;
+    if (f)
+        f->chunk = chunk;
     return r;
 }
 
@@ -69,34 +80,51 @@ static void scale(void *data, size_t begin, size_t end)
     }
 }
 
-/* Pieces are blocks of channels of an image. */
-static void find_moments(void *data, size_t begin, size_t end)
+/* Pieces are chunks of an image's pixels. */
+static void sum_chunks(void *data, size_t begin, size_t end)
 {
     const struct work *w = data;
+    const struct factors *f = w->factors;
+    const size_t c = w->channels;
+    for (size_t i = begin; i < end; i++) {
+        const size_t first = i % f->chunks * f->chunk, count = TDL_MIN(f->chunk, w->pixels - first);
+        const float *x =
+            (const float *)w->call->inputs[0] + (i / f->chunks * w->pixels + first) * c;
+        double *sums = f->sums + 2 * i * c, *squares = sums + c;
+        memset(sums, 0, 2 * c * sizeof(*sums));
+        if (c == 1) { /* pixels are a row */
+            *sums = w->hot->row_sum(x, count);
+            const float mean = (float)(*sums / (double)count);
+            *squares = w->hot->row_squares(x, mean, count) +
+                       (double)mean * (2 * *sums - (double)count * (double)mean);
+            continue;
+        }
+        for (size_t p = 0; p < count; p++, x += c) {
+            w->hot->add_row(TDL_REDUCE_SUM, x, NULL, sums, c);
+            w->hot->add_row(TDL_REDUCE_SUM_SQUARE, x, NULL, squares, c);
+        }
+    }
+}
+
+static void find_factors(const struct work *w, size_t image)
+{
     const struct tdl_node *n = w->call->node;
     const float *scales = w->call->inputs[TDL_NORM_SCALE], *biases = w->call->inputs[TDL_NORM_BIAS];
-    const size_t blocks = TDL_DIV_UP(w->channels, BLOCK);
-    for (size_t i = begin; i < end; i++) {
-        const size_t image = i / blocks, first = i % blocks * BLOCK;
-        const size_t count = TDL_MIN(w->channels - first, (size_t)BLOCK);
-        const float *x =
-            (const float *)w->call->inputs[0] + image * w->pixels * w->channels + first;
-        float *means = w->factors->values + 3 * image * w->channels + first;
-        float *a = means + w->channels, *b = a + w->channels;
-        double sums[BLOCK] = {0}, squares[BLOCK] = {0};
-        for (size_t p = 0; p < w->pixels; p++) {
-            w->hot->add_row(TDL_REDUCE_SUM, x + p * w->channels, NULL, sums, count);
-            w->hot->add_row(TDL_REDUCE_SUM_SQUARE, x + p * w->channels, NULL, squares, count);
+    const size_t channels = w->channels, chunks = w->factors->chunks;
+    float *means = w->factors->values + 3 * image * channels, *a = means + channels,
+          *b = a + channels;
+    for (size_t c = 0; c < channels; c++) {
+        double sum = 0, squares = 0;
+        for (size_t i = image * chunks; i < (image + 1) * chunks; i++) {
+            sum += w->factors->sums[2 * i * channels + c];
+            squares += w->factors->sums[(2 * i + 1) * channels + c];
         }
-        for (size_t c = 0; c < count; c++) {
-            const double mean = sums[c] / (double)w->pixels;
-            const double variance = squares[c] / (double)w->pixels - mean * mean;
-            const double factor = (scales ? (double)scales[first + c] : 1) /
-                                  sqrt((variance < 0 ? 0 : variance) + (double)tdl_norm_epsilon(n));
-            means[c] = (float)mean;
-            a[c] = (float)factor;
-            b[c] = biases ? biases[first + c] : 0;
-        }
+        const double mean = sum / (double)w->pixels;
+        const double variance = squares / (double)w->pixels - mean * mean;
+        means[c] = (float)mean;
+        a[c] = (float)((scales ? (double)scales[c] : 1) /
+                       sqrt((variance < 0 ? 0 : variance) + (double)tdl_norm_epsilon(n)));
+        b[c] = biases ? biases[c] : 0;
     }
 }
 
@@ -109,8 +137,10 @@ static void run_channels(const struct tdl_cpu_call *call, bool moments)
                      .pixels = (size_t)d.h * d.w,
                      .channels = d.c};
     if (moments)
-        tdl_cpu_parallel(call->threads, find_moments, &w, d.n * TDL_DIV_UP(w.channels, BLOCK),
-                         tdl_cpu_grain((double)w.pixels * 20));
+        tdl_cpu_parallel(call->threads, sum_chunks, &w, d.n * w.factors->chunks,
+                         tdl_cpu_grain((double)w.factors->chunk * (double)w.channels / 4));
+    for (size_t i = 0; i < d.n && moments; i++)
+        find_factors(&w, i);
     tdl_cpu_parallel(call->threads, scale, &w, d.n * w.pixels, tdl_cpu_grain((double)d.c));
 }
 

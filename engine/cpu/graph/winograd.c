@@ -4,7 +4,8 @@
  * Gray, arXiv:1509.09308): a quarter of the multiplications. A tile of 4×4 output pixels
  * is made from 6×6 of the input, which are transformed; at each of the 36 places the
  * channels of many tiles are one product of matrices; their sums are transformed back. A
- * block of tiles goes through all of it, and stays in the cache meanwhile.
+ * block of tiles goes through all of it, and stays in the cache meanwhile. Where there are few
+ * tiles, threads share them out for the transforms, and the places for the products.
  *
  * The transforms spread infinities and NaN over the whole tile. Where something of the
  * kind comes out, the block is computed anew, tap by tap.
@@ -22,8 +23,10 @@ enum {
     OUT = TDL_CPU_WINOGRAD_OUT,
     PLACES = SIDE * SIDE,
     LEAST_CHANNELS = 16,    /* a vector's, of the widest */
+    LEAST_TILES = 2,        /* for which it pays to read four times the weights */
     MOST_WEIGHTS = 4 << 20, /* bytes: four times those of the filter */
     IN_CACHE = 256 << 10,   /* bytes of a block */
+    SHARED = 768 << 10,     /* bytes of so few tiles that threads share them */
     LINE = 16               /* floats between places, which else lie at the same sets */
 };
 
@@ -34,6 +37,7 @@ struct state {
     uint32_t block;                   /* tiles */
     uint32_t columns;                 /* output channels, and zeros up to a vector */
     float least, most;
+    float *shared; /* of all tiles, or NULL: blocks are in what each thread has */
     /* In floats. */
     size_t in_step, out_step; /* from place to place in a block */
     size_t bias, zeros;       /* in what is packed, behind the weights: [place][columns of a
@@ -113,18 +117,22 @@ static enum tdl_result prepare(const struct tdl_node *n, struct tdl_cpu_prepared
         .most = a == TDL_ACTIVATION_RELU6 ? 6 : INFINITY,
     };
     base.tiles = g.out.n * base.tiles_y * base.tiles_x;
-    base.block = choose_block(&base, hot->product_rows);
+    const bool shared =
+        PLACES * sizeof(float) * base.tiles * (base.in.c + (size_t)base.columns) <= SHARED;
+    base.block = shared ? base.tiles : choose_block(&base, hot->product_rows);
     base.in_step = (size_t)base.block * g.in.c + LINE;
     base.out_step = (size_t)base.block * base.columns + LINE;
     base.bias = (size_t)PLACES * g.in.c * base.columns;
     base.zeros = base.bias + base.columns;
-    struct state *s = out->state = malloc(sizeof(*s));
+    const size_t tiles_bytes = PLACES * (base.in_step + base.out_step) * sizeof(float);
+    struct state *s = out->state = malloc(sizeof(*s) + (shared ? tiles_bytes : 0));
     out->packed_bytes = (base.zeros + g.in.c) * sizeof(float);
     out->packed = calloc(1, out->packed_bytes);
-    out->scratch_bytes = PLACES * (base.in_step + base.out_step) * sizeof(float);
+    out->scratch_bytes = shared ? 0 : tiles_bytes;
     if (!s || !out->packed)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     *s = base;
+    s->shared = shared ? (float *)(s + 1) : NULL;
     pack(n, s, out->packed);
     return TDL_OK;
 }
@@ -217,39 +225,81 @@ static void compute_by_taps(const struct work *w, size_t tile)
     }
 }
 
+static void write_or_compute(const struct work *w, size_t tile, const float *products)
+{
+    if (!write_tile(w, tile, products))
+        compute_by_taps(w, tile);
+}
+
+/* The products at a place of `count` tiles. */
+static void multiply(const struct work *w, size_t place, size_t count, const float *in, float *out)
+{
+    const struct state *s = w->s;
+    w->hot->product(&(struct tdl_cpu_product){
+        .a = in + place * s->in_step,
+        .a_step = s->in.c,
+        .b = w->call->packed + place * s->in.c * s->columns,
+        .depth = s->in.c,
+        .sums = out + place * s->out_step,
+        .rows = count,
+        .columns = s->columns,
+    });
+}
+
 /* Pieces are blocks. */
 static void compute(void *data, size_t begin, size_t end)
 {
     const struct work *w = data;
     const struct state *s = w->s;
     float *in = tdl_cpu_scratch_take(w->call->scratch), *out = in + PLACES * s->in_step;
-    const size_t place = (size_t)s->in.c * s->columns;
     for (size_t i = begin; i < end; i++) {
         const size_t first = i * s->block, count = TDL_MIN(s->block, s->tiles - first);
         for (size_t t = 0; t < count; t++)
             read_tile(w, first + t, in + t * s->in.c);
         for (size_t k = 0; k < PLACES; k++)
-            w->hot->product(&(struct tdl_cpu_product){.a = in + k * s->in_step,
-                                                      .a_step = s->in.c,
-                                                      .b = w->call->packed + k * place,
-                                                      .depth = s->in.c,
-                                                      .sums = out + k * s->out_step,
-                                                      .rows = count,
-                                                      .columns = s->columns});
+            multiply(w, k, count, in, out);
         for (size_t t = 0; t < count; t++)
-            if (!write_tile(w, first + t, out + t * s->columns))
-                compute_by_taps(w, first + t);
+            write_or_compute(w, first + t, out + t * s->columns);
     }
     tdl_cpu_scratch_give(w->call->scratch, in);
+}
+
+/* Pieces are tiles, or places, of all tiles. */
+static void read_shared(void *data, size_t begin, size_t end)
+{
+    const struct work *w = data;
+    for (size_t t = begin; t < end; t++)
+        read_tile(w, t, w->s->shared + t * w->s->in.c);
+}
+
+static void multiply_shared(void *data, size_t begin, size_t end)
+{
+    const struct work *w = data;
+    for (size_t k = begin; k < end; k++)
+        multiply(w, k, w->s->tiles, w->s->shared, w->s->shared + PLACES * w->s->in_step);
+}
+
+static void write_shared(void *data, size_t begin, size_t end)
+{
+    const struct work *w = data;
+    const float *out = w->s->shared + PLACES * w->s->in_step;
+    for (size_t t = begin; t < end; t++)
+        write_or_compute(w, t, out + t * w->s->columns);
 }
 
 static void run(const struct tdl_cpu_call *call)
 {
     const struct state *s = call->state;
     struct work w = {call, s, tdl_cpu_hot()};
-    const double macs = (double)s->block * PLACES * s->in.c * s->columns;
-    tdl_cpu_parallel(call->threads, compute, &w, TDL_DIV_UP(s->tiles, s->block),
-                     tdl_cpu_grain(macs / 30));
+    const double macs = (double)s->block * s->in.c * s->columns;
+    if (!s->shared) {
+        tdl_cpu_parallel(call->threads, compute, &w, TDL_DIV_UP(s->tiles, s->block),
+                         tdl_cpu_grain(macs * PLACES / 30));
+        return;
+    }
+    tdl_cpu_parallel(call->threads, read_shared, &w, s->tiles, tdl_cpu_grain(s->in.c * 4.0));
+    tdl_cpu_parallel(call->threads, multiply_shared, &w, PLACES, tdl_cpu_grain(macs / 30));
+    tdl_cpu_parallel(call->threads, write_shared, &w, s->tiles, tdl_cpu_grain(s->columns * 4.0));
 }
 
 /* Worth it where tiles are whole, more or less, and channels many enough for the
@@ -264,7 +314,7 @@ static bool takes(const struct tdl_node *n)
            n->attr.conv.p.groups == 1 && w->kernel[0] == 3 && w->kernel[1] == 3 &&
            w->stride[0] == 1 && w->stride[1] == 1 && w->dilation[0] == 1 && w->dilation[1] == 1 &&
            in.c >= LEAST_CHANNELS && out.c >= LEAST_CHANNELS &&
-           padded * 2 <= (uint64_t)out.h * out.w * 3 &&
+           padded * 2 <= (uint64_t)out.h * out.w * 3 && padded * out.n >= LEAST_TILES * OUT * OUT &&
            (uint64_t)in.c * out.c <= MOST_WEIGHTS / PLACES / sizeof(float);
 }
 

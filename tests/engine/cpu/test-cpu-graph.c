@@ -352,6 +352,7 @@ static void check_convs(void)
         {1, 16, 16, 3, 1, 1, 0, false}, {1, 17, 37, 3, 1, 1, 0, false},
         {1, 33, 20, 3, 1, 1, TDL_ACTIVATION_RELU, false},
         {1, 20, 49, 3, 1, 1, TDL_ACTIVATION_RELU6, false},
+        {1, 64, 256, 3, 1, 1, TDL_ACTIVATION_RELU, false},
         {37, 1, 1, 7, 1, 1, 0, false},  {16, 1, 1, 7, 2, 1, TDL_ACTIVATION_RELU, false},
         {5, 1, 1, 9, 1, 2, 0, false},   {33, 1, 1, 31, 1, 1, TDL_ACTIVATION_RELU6, false},
         {17, 1, 1, 6, 3, 1, 0, false},  {17, 1, 1, 5, 1, 1, 0, false, 150},
@@ -406,6 +407,26 @@ static void check_pools(void)
         for (size_t c = 0; c < COUNT(channels); c++)
             for (int mean = 0; mean < 2; mean++)
                 check_pool(&rows[i], mean, channels[c], i);
+}
+
+/* Of pictures whose sums are made of several parts. */
+static void check_instances(void)
+{
+    static const uint32_t shapes[][3] = {{150, 131, 1}, {83, 50, 5}, {31, 17, 37}};
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        const uint32_t *s = shapes[i];
+        struct rng rng = {i};
+        struct tdl_builder *b;
+        check_begin("instanceNormalization of %ux%u, %u channels", s[0], s[1], s[2]);
+        OK(check_builder(ctx, &b));
+        struct tdl_operand *y = tdl_builder_instance_normalization(
+            b, subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 2, s[0], s[1], s[2])),
+            &(struct tdl_instance_normalization_params){.scale = subject_bias(b, &rng, s[2]),
+                                                        .bias = subject_bias(b, &rng, s[2])});
+        REQUIRE(y, "%s", tdl_last_error());
+        check_kernel(y->producer, &rng, false);
+        tdl_builder_destroy(&b);
+    }
 }
 
 static double mean_at(const float *x, int wide, int channels, const int window[2], const int at[3])
@@ -950,6 +971,7 @@ int main(void)
     check_lifetimes();
     check_convs();
     check_pools();
+    check_instances();
     check_products();
     check_small_windows();
     check_first_run();
