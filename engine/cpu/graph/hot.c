@@ -10,6 +10,7 @@
 #include "hot_grid.h"
 #include "hot_quantized.h"
 #include "hot_rows.h"
+#include "hot_turn.h"
 #include "hot_windows.h"
 #include "hot_winograd.h"
 
@@ -44,6 +45,7 @@ const struct tdl_cpu_hot TDL_CPU_NAME(hot) = {
     .winograd_out = winograd_out,
     .product = product,
     .product_rows = PRODUCT_ROWS,
+    .turn = turn,
     .all_finite = all_finite,
     .row_max = row_max,
     .row_sum = row_sum,

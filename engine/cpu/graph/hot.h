@@ -79,7 +79,7 @@ struct tdl_cpu_product {
     size_t rows, columns;
     bool add; /* to what is in `sums` */
     /* NULL: they stay sums; else results of the `wanted` first columns, whose bias is there for
-     * all, and `sums` are not written. */
+     * all or NULL, and `sums` are not written. */
     float *out;
     size_t out_step, wanted;
     const float *bias;
@@ -169,6 +169,10 @@ struct tdl_cpu_hot {
                          size_t channels);
     void (*product)(const struct tdl_cpu_product *p);
     uint32_t product_rows; /* at once */
+
+    /* to[r][c] = from[c][r], of 32 bits each; steps are from row to row. */
+    void (*turn)(const uint32_t *from, size_t step, size_t columns, size_t rows, uint32_t *to,
+                 size_t to_step);
 
     /* Over rows. */
     bool (*all_finite)(const float *x, size_t n); /* neither an infinity nor NaN */

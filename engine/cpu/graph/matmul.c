@@ -10,8 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROWS = TDL_CPU_TILE_ROWS };
-
 struct state {
     size_t m, n, k, tiles;
     uint32_t dims; /* batch dimensions */
@@ -48,9 +46,12 @@ static void pack_b(void *data, size_t begin, size_t end)
     for (size_t tile = begin; tile < end; tile++) {
         const size_t first = tile * columns, count = TDL_MIN(columns, s->n - first);
         float *to = w->tiles + tile * s->k * columns;
+        if (transposed)
+            w->hot->turn((const uint32_t *)(w->b + first * s->k), s->k, count, s->k, (uint32_t *)to,
+                         columns);
         for (size_t k = 0; k < s->k; k++, to += columns) {
-            for (size_t c = 0; c < count; c++)
-                to[c] = transposed ? w->b[(first + c) * s->k + k] : w->b[k * s->n + first + c];
+            for (size_t c = 0; c < count && !transposed; c++)
+                to[c] = w->b[k * s->n + first + c];
             for (size_t c = count; c < columns; c++)
                 to[c] = 0;
         }
@@ -116,34 +117,31 @@ static void finish_row(const struct work *w, size_t row)
         out[c] = tdl_activate(p->activation, out[c]);
 }
 
-/* Pieces are four rows. */
+/* Pieces are some rows. */
 static void multiply(void *data, size_t begin, size_t end)
 {
     const struct work *w = data;
     const struct state *s = w->s;
-    const size_t columns = w->hot->columns;
+    const float alpha = w->call->node->attr.matmul.alpha;
+    const size_t at_once = w->hot->product_rows;
     for (size_t i = begin; i < end; i++) {
-        const size_t first = i * ROWS, count = TDL_MIN(s->m - first, (size_t)ROWS);
-        const float *rows[ROWS];
-        float *out[ROWS];
-        for (size_t r = 0; r < ROWS; r++)
-            rows[r] = w->a + (first + TDL_MIN(r, count - 1)) * s->k;
-        for (size_t tile = 0; tile < s->tiles; tile++) {
-            const float *weights = w->columns + tile * s->k * columns;
-            for (size_t r = 0; r < ROWS; r++)
-                out[r] = r < count ? w->out + (first + r) * s->n + tile * columns : NULL;
-            w->hot->multiply(&(struct tdl_cpu_tile){
-                .rows = rows,
-                .weights = &weights,
-                .taps = 1,
-                .depth = (uint32_t)s->k,
-                .out = out,
-                .columns = (uint32_t)TDL_MIN(columns, s->n - tile * columns),
-                .alpha = w->call->node->attr.matmul.alpha,
-                .least = -INFINITY,
-                .most = INFINITY,
-            });
-        }
+        const size_t first = i * at_once, count = TDL_MIN(s->m - first, at_once);
+        float *out = w->out + first * s->n;
+        w->hot->product(&(struct tdl_cpu_product){
+            .a = w->a + first * s->k,
+            .a_step = s->k,
+            .b = w->columns,
+            .depth = s->k,
+            .rows = count,
+            .columns = s->tiles * w->hot->columns,
+            .out = out,
+            .out_step = s->n,
+            .wanted = s->n,
+            .least = -INFINITY,
+            .most = INFINITY,
+        });
+        if (alpha < 1 || alpha > 1)
+            w->hot->scale(out, alpha, count * s->n);
         for (size_t r = 0; r < count; r++)
             finish_row(w, first + r);
     }
@@ -195,8 +193,8 @@ static void run(const struct tdl_cpu_call *call)
             tdl_cpu_parallel(call->threads, turn_a, &w, s->m, tdl_cpu_grain((double)s->k));
             w.a = s->a;
         }
-        tdl_cpu_parallel(call->threads, multiply, &w, TDL_DIV_UP(s->m, ROWS),
-                         tdl_cpu_grain(macs / 2));
+        tdl_cpu_parallel(call->threads, multiply, &w, TDL_DIV_UP(s->m, w.hot->product_rows),
+                         tdl_cpu_grain(macs * w.hot->product_rows / 30));
     }
 }
 

@@ -4,6 +4,7 @@
  * one of the input at strides: slice, transpose, tile, depthToSpace, spaceToDepth. Or
  * rows are joined: concat.
  */
+#include "hot.h"
 #include "ops.h"
 
 #include "ops/ops.h"
@@ -80,6 +81,8 @@ static void move_rows(const struct work *w, size_t row, size_t rows)
     void *to = w->to + row * n * w->bytes;
     if (stride == 1 && rows == 1)
         memcpy(to, from, n * w->bytes);
+    else if (w->bytes == 4 && rows > 1 && stride >= 0)
+        tdl_cpu_hot()->turn(from, (size_t)stride, n, rows, to, n);
     else if (w->bytes == 1)
         move_uint8_t(from, to, n, stride, rows);
     else if (w->bytes == 2)
@@ -128,9 +131,10 @@ static void move_runs(const struct work *w, size_t begin, size_t end)
 
 static void move(void *data, size_t begin, size_t end)
 {
-    enum { BLOCK = 16 };
+    enum { BLOCK = 16, LONG_BLOCK = 256 }; /* rows, and short ones */
     const struct work *w = data;
     const uint32_t rank = w->s.rank;
+    const size_t block = w->s.size[rank - 1] < BLOCK ? LONG_BLOCK : BLOCK;
     if (rank > 1 && w->s.stride[rank - 1] == 1) {
         move_runs(w, begin, end);
         return;
@@ -140,7 +144,7 @@ static void move(void *data, size_t begin, size_t end)
         n = 1;
         if (turns) {
             const size_t rest = w->s.size[rank - 2] - row % w->s.size[rank - 2];
-            n = TDL_MIN(TDL_MIN(rest, end - row), (size_t)BLOCK);
+            n = TDL_MIN(TDL_MIN(rest, end - row), block);
         }
         move_rows(w, row, n);
     }

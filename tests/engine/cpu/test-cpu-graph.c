@@ -11,6 +11,7 @@
 
 #include <cpu/batch.h>
 #include <cpu/graph/graph.h>
+#include <cpu/graph/hot.h>
 #include <cpu/graph/ops.h>
 #include <cpu/memory.h>
 #include <ops/ops.h>
@@ -407,6 +408,28 @@ static void check_pools(void)
         for (size_t c = 0; c < COUNT(channels); c++)
             for (int mean = 0; mean < 2; mean++)
                 check_pool(&rows[i], mean, channels[c], i);
+}
+
+/* Of all counts of rows and columns round those that are turned at once. */
+static void check_turns(void)
+{
+    enum { MOST = 19, STEP = MOST + 3 };
+    uint32_t from[MOST * STEP], to[MOST * STEP];
+    check_begin("turned matrices");
+    for (uint32_t i = 0; i < MOST * STEP; i++)
+        from[i] = i + 1;
+    for (uint32_t rows = 1; rows <= MOST; rows++)
+        for (uint32_t columns = 1; columns <= MOST; columns++) {
+            memset(to, 0, sizeof(to));
+            tdl_cpu_hot()->turn(from, STEP, columns, rows, to, STEP);
+            for (uint32_t i = 0; i < MOST * STEP; i++) {
+                const uint32_t r = i / STEP, c = i % STEP;
+                const uint32_t want = r < rows && c < columns ? from[c * STEP + r] : 0;
+                if (!CHECK(to[i] == want, "%ux%u: [%u, %u] is %u instead of %u", rows, columns, r,
+                           c, to[i], want))
+                    return;
+            }
+        }
 }
 
 /* Of pictures whose sums are made of several parts. */
@@ -971,6 +994,7 @@ int main(void)
     check_lifetimes();
     check_convs();
     check_pools();
+    check_turns();
     check_instances();
     check_products();
     check_small_windows();
