@@ -21,7 +21,8 @@ struct work {
     enum tdl_function function;
     enum domain domain;
     struct tdl_broadcast shape;
-    bool contiguous[TDL_MAX_BROADCAST]; /* has the output's shape */
+    bool contiguous[TDL_MAX_BROADCAST];   /* has the output's shape */
+    const float *made[TDL_MAX_BROADCAST]; /* the chunk, where a chain has just made it; or NULL */
 };
 
 /* A chunk of an input: one element for all, or one for each. */
@@ -95,6 +96,8 @@ static struct chunk fetch(const struct work *w, uint32_t slot, size_t begin, siz
 {
     const size_t size = element_size(w, slot), row = w->shape.size[0];
     const uint8_t *from = w->call->inputs[slot];
+    if (w->made[slot])
+        return (struct chunk){w->made[slot], false};
     if (w->contiguous[slot])
         return (struct chunk){from + begin * size, false};
     const bool one = !w->shape.stride[slot][0];
@@ -217,16 +220,21 @@ static void compute_raw(const struct work *w, size_t begin, size_t n, uint8_t *o
 #undef CHOOSE
 }
 
+/* Elements of a chunk from `begin` on: no more than a long row has left. */
+static size_t chunk_of(const struct work *w, size_t begin, size_t most)
+{
+    const size_t row = w->shape.size[0];
+    return row >= LONG ? TDL_MIN(most, row - begin % row) : most;
+}
+
 static void compute(void *data, size_t begin, size_t end)
 {
     static void (*const of[])(const struct work *, size_t, size_t, uint8_t *) = {
         [FLOATS] = compute_floats, [INTEGERS] = compute_integers, [RAW] = compute_raw};
     const struct work *w = data;
-    const size_t size = tdl_dtype_size(w->call->node->output->desc.dtype), row = w->shape.size[0];
+    const size_t size = tdl_dtype_size(w->call->node->output->desc.dtype);
     for (size_t i = begin, n; i < end; i += n) {
-        n = TDL_MIN(end - i, (size_t)CHUNK);
-        if (row >= LONG)
-            n = TDL_MIN(n, row - i % row);
+        n = chunk_of(w, i, TDL_MIN(end - i, (size_t)CHUNK));
         of[w->domain](w, i, n, (uint8_t *)w->call->output + i * size);
     }
 }
@@ -236,26 +244,109 @@ static double cost_of(enum tdl_function f)
     return f == TDL_SIN || f == TDL_COS || f == TDL_TAN || f == TDL_POW ? 20 : 1;
 }
 
-static void run(const struct tdl_cpu_call *call)
+static enum domain domain_of(const struct tdl_node *n)
+{
+    const enum tdl_function f = tdl_function_of(n);
+    return f == TDL_WHERE || f == TDL_EXPAND || f == TDL_IDENTITY ? RAW
+           : tdl_is_float(n->inputs[0]->desc.dtype)               ? FLOATS
+                                                                  : INTEGERS;
+}
+
+static struct work work_of(const struct tdl_cpu_call *call)
 {
     const struct tdl_node *n = call->node;
     const struct tdl_tensor_params *descs[TDL_MAX_BROADCAST];
-    const enum tdl_dtype dtype = n->inputs[0]->desc.dtype;
-    struct work w = {.call = call, .hot = tdl_cpu_hot(), .function = tdl_function_of(n)};
-    const size_t count = tdl_operand_count(n->output);
+    struct work w = {
+        .call = call, .hot = tdl_cpu_hot(), .function = tdl_function_of(n), .domain = domain_of(n)};
     for (uint32_t i = 0; i < n->input_count; i++) {
         descs[i] = &n->inputs[i]->desc;
-        w.contiguous[i] = tdl_operand_count(n->inputs[i]) == count;
+        w.contiguous[i] = tdl_operand_count(n->inputs[i]) == tdl_operand_count(n->output);
     }
     tdl_broadcast_resolve(&n->output->desc, descs, n->input_count, &w.shape);
-    w.domain = w.function == TDL_WHERE || w.function == TDL_EXPAND || w.function == TDL_IDENTITY
-                   ? RAW
-               : tdl_is_float(dtype) ? FLOATS
-                                     : INTEGERS;
-    tdl_cpu_parallel(call->threads, compute, &w, count, tdl_cpu_grain(cost_of(w.function)));
+    return w;
 }
 
-const struct tdl_cpu_kernel tdl_cpu_eltwise = {.run = run};
+static void run(const struct tdl_cpu_call *call)
+{
+    struct work w = work_of(call);
+    tdl_cpu_parallel(call->threads, compute, &w, tdl_operand_count(call->node->output),
+                     tdl_cpu_grain(cost_of(w.function)));
+}
+
+/* hardSwish is XNNPACK's, too. */
+const struct tdl_cpu_kernel tdl_cpu_eltwise = {.run = run, .before_xnn = true, .by_threads = true};
+
+/* ------------------------------------------------------------------- chains */
+
+/* Functions of floats one behind the other, a chunk through all of them: what is between two
+ * of them stays in a core's nearest cache, and is nowhere else. */
+struct chain {
+    struct tdl_cpu_call calls[TDL_CPU_MOST_CHAIN];
+    struct work works[TDL_CPU_MOST_CHAIN];
+    uint32_t count;
+};
+
+static void compute_chain(void *data, size_t begin, size_t end)
+{
+    const struct chain *c = data;
+    float between[2][CHUNK];
+    struct work works[TDL_CPU_MOST_CHAIN];
+    for (uint32_t k = 0; k < c->count; k++) {
+        const struct tdl_node *node = c->works[k].call->node;
+        works[k] = c->works[k];
+        for (uint32_t slot = 0; k && slot < node->input_count; slot++)
+            if (node->inputs[slot] == c->works[k - 1].call->node->output)
+                works[k].made[slot] = between[(k - 1) % 2];
+    }
+    for (size_t i = begin, n; i < end; i += n) {
+        n = TDL_MIN(end - i, (size_t)CHUNK);
+        for (uint32_t k = 0; k < c->count; k++)
+            n = chunk_of(&works[k], i, n);
+        for (uint32_t k = 0; k + 1 < c->count; k++)
+            compute_floats(&works[k], i, n, (uint8_t *)between[k % 2]);
+        compute_floats(&works[c->count - 1], i, n,
+                       (uint8_t *)((float *)works[c->count - 1].call->output + i));
+    }
+}
+
+static void run_chain(const struct tdl_cpu_call *call)
+{
+    struct chain c = {.count = call->chain_count};
+    double cost = 0;
+    for (uint32_t k = 0; k < c.count; k++) {
+        const struct tdl_node *n = call->chain[k];
+        c.calls[k] = (struct tdl_cpu_call){.node = n, .output = call->values[n->output->id]};
+        for (uint32_t slot = 0; slot < n->input_count; slot++)
+            c.calls[k].inputs[slot] = call->values[n->inputs[slot]->id];
+        c.works[k] = work_of(&c.calls[k]);
+        cost += cost_of(c.works[k].function);
+    }
+    tdl_cpu_parallel(call->threads, compute_chain, &c, tdl_operand_count(call->node->output),
+                     tdl_cpu_grain(cost));
+}
+
+const struct tdl_cpu_kernel tdl_cpu_chain = {.name = "chain", .run = run_chain};
+
+static bool is_chained(const struct tdl_node *n)
+{
+    bool floats = tdl_cpu_kernel_of(n) == &tdl_cpu_eltwise && domain_of(n) == FLOATS &&
+                  tdl_function_of(n) < TDL_EQUAL && n->output->desc.dtype == TDL_FLOAT32;
+    for (uint32_t i = 0; i < n->input_count && floats; i++)
+        floats = n->inputs[i] && n->inputs[i]->desc.dtype == TDL_FLOAT32;
+    return floats;
+}
+
+static bool has_shape_of(const struct tdl_tensor_params *a, const struct tdl_tensor_params *b)
+{
+    return a->rank == b->rank && !memcmp(a->shape, b->shape, a->rank * sizeof(*a->shape));
+}
+
+bool tdl_cpu_goes_on(struct tdl_ir *ir, const struct tdl_node *n, const struct tdl_node *next)
+{
+    struct tdl_operand *o = n->output;
+    return is_chained(n) && is_chained(next) && !o->is_output && !o->external && !o->alias &&
+           tdl_ir_only_user(ir, o) == next && has_shape_of(&o->desc, &next->output->desc);
+}
 
 /* --------------------------------------------------------------------- casts */
 

@@ -48,6 +48,10 @@ struct tdl_cpu_call {
     void *state;         /* made by prepare() */
     const float *packed; /* made by prepare(), too */
     struct tdl_cpu_threads *threads;
+    /* Of tdl_cpu_chain: its nodes, of which `node` is the last, and values by operand. */
+    struct tdl_node *const *chain;
+    uint32_t chain_count;
+    void *const *values;
 };
 
 /* Data that runs need beside constants, each from one malloc(), or NULL. */
@@ -74,6 +78,14 @@ struct tdl_cpu_kernel {
 
 /* NULL: by the reference. */
 const struct tdl_cpu_kernel *tdl_cpu_kernel_of(const struct tdl_node *n);
+
+/* eltwise.c: nodes that are computed together, a part of all their elements after the other.
+ * Only the last one's value has a place. */
+enum { TDL_CPU_MOST_CHAIN = 8 };
+extern const struct tdl_cpu_kernel tdl_cpu_chain;
+/* Can `next` stand behind `n` in one of them? */
+bool tdl_cpu_goes_on(struct tdl_ir *ir, const struct tdl_node *n, const struct tdl_node *next);
+
 /* How many elements are worth a thread's while, `cost` being about ns each. */
 static inline size_t tdl_cpu_grain(double cost)
 {
@@ -103,6 +115,7 @@ struct tdl_program {
     struct tdl_ir *ir;
     struct tdl_node **nodes; /* nodes of the IR that do something */
     uint32_t node_count;
+    uint32_t *chain_ends; /* by node: the last of its chain, which may be itself */
     struct tdl_cpu_step *steps;
     uint32_t step_count;
     uint64_t arena_size, tensor_bytes, weight_bytes;

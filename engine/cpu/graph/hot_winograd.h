@@ -104,14 +104,13 @@ static inline void finish_sums(const struct tdl_cpu_product *p, const vector *su
                                size_t row, size_t column)
 {
     const size_t wanted = TDL_MIN(p->wanted - column, (size_t)vectors * VECTOR);
-    const float *bias = p->bias ? p->bias + column : NULL, least = p->least, most = p->most;
+    static const float none[COLUMNS];
+    const float *bias = p->bias ? p->bias + column : none, least = p->least, most = p->most;
     float *out = p->out + row * p->out_step + column;
     float done[COLUMNS];
     memcpy(done, sums, (size_t)vectors * sizeof(*sums));
-    for (int i = 0; p->bias && i < vectors * VECTOR; i++)
-        done[i] += bias[i];
     for (int i = 0; i < vectors * VECTOR; i++)
-        done[i] = tdl_hot_clamp(done[i], least, most);
+        done[i] = tdl_hot_clamp(done[i] + bias[i], least, most);
     if (wanted == (size_t)vectors * VECTOR)
         memcpy(out, done, (size_t)vectors * sizeof(*sums));
     else

@@ -52,6 +52,33 @@ static void live(struct tdl_operand *o, uint32_t at)
     root->last_step = TDL_MAX(root->last_step, at);
 }
 
+static uint32_t chain_start(const struct tdl_program *p, uint32_t i)
+{
+    const uint32_t end = p->chain_ends[i];
+    while (i && p->chain_ends[i - 1] == end)
+        i--;
+    return i;
+}
+
+/* Values that node `i` of the chain from `start` on touches. The first part of a chain's result is
+ * there before the last of what it reads has been read, and what is between has no place. */
+static void live_chain(const struct tdl_program *p, uint32_t i, uint32_t start)
+{
+    const struct tdl_node *n = p->nodes[i];
+    const uint32_t end = p->chain_ends[i];
+    for (uint32_t j = 0; j < n->input_count; j++) {
+        if (!n->inputs[j] || n->inputs[j]->kind == TDL_OPERAND_CONSTANT ||
+            (i > start && n->inputs[j] == p->nodes[i - 1]->output))
+            continue;
+        live(n->inputs[j], start);
+        live(n->inputs[j], end);
+    }
+    if (i < end)
+        return;
+    live(n->output, start);
+    live(n->output, end);
+}
+
 static enum tdl_result place_values(struct tdl_program *p, uint64_t guard)
 {
     for (uint32_t i = 0; i < p->ir->operand_count; i++) {
@@ -64,13 +91,8 @@ static enum tdl_result place_values(struct tdl_program *p, uint64_t guard)
                             o->producer ? o->producer->label : o->name, tdl_operand_text(o));
         o->size = TDL_ALIGN(o->size, 64);
     }
-    for (uint32_t i = 0; i < p->node_count; i++) {
-        const struct tdl_node *n = p->nodes[i];
-        for (uint32_t j = 0; j < n->input_count; j++)
-            if (n->inputs[j] && n->inputs[j]->kind != TDL_OPERAND_CONSTANT)
-                live(n->inputs[j], i);
-        live(n->output, i);
-    }
+    for (uint32_t i = 0; i < p->node_count; i++)
+        live_chain(p, i, chain_start(p, i));
     return tdl_arena_place(p->ir, guard, &p->arena_size, &p->tensor_bytes);
 }
 
@@ -359,6 +381,22 @@ static bool goes_to_xnn(const struct tdl_program *p, const struct tdl_node *n)
     return tdl_cpu_xnn_takes(n) && !before && (macs_of(n) >> 39 == 0 || !own);
 }
 
+/* Functions of elements that stand one behind the other are one step. */
+static enum tdl_result find_chains(struct tdl_program *p, bool no_fuse)
+{
+    p->chain_ends = calloc(p->node_count + (size_t)1, sizeof(*p->chain_ends));
+    if (!p->chain_ends)
+        return out_of_memory();
+    for (uint32_t i = p->node_count, length = 1; i-- > 0;) {
+        const bool goes_on = !no_fuse && i + 1 < p->node_count && length < TDL_CPU_MOST_CHAIN &&
+                             tdl_cpu_goes_on(p->ir, p->nodes[i], p->nodes[i + 1]) &&
+                             !goes_to_xnn(p, p->nodes[i]) && !goes_to_xnn(p, p->nodes[i + 1]);
+        p->chain_ends[i] = goes_on ? p->chain_ends[i + 1] : i;
+        length = goes_on ? length + 1 : 1;
+    }
+    return TDL_OK;
+}
+
 /* Runs of XNNPACK's are as long as can be, but that all their weights are floats while they
  * are made, that one ends where its result is looked at, and that none goes on for long
  * when nobody wants its result any more. */
@@ -370,6 +408,11 @@ static enum tdl_result cut(struct tdl_program *p, bool no_fuse, bool without_xnn
     for (uint32_t i = 0; seen_last && i < p->node_count; i++) {
         const bool xnn = !without_xnn && goes_to_xnn(p, p->nodes[i]);
         struct tdl_cpu_step *last = p->step_count ? &p->steps[p->step_count - 1] : NULL;
+        if (i && p->chain_ends[i - 1] == p->chain_ends[i]) {
+            last->node_count++;
+            last->kernel = &tdl_cpu_chain;
+            continue;
+        }
         const bool goes_on = xnn && !no_fuse && last && last->by_xnn;
         const uint64_t bytes = bytes_expanded(p->nodes[i]), work = macs_of(p->nodes[i]);
         if (goes_on && !last->exact && (!bytes || expanded + bytes <= MOST_EXPANDED) &&
@@ -505,6 +548,7 @@ enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *g,
         return out_of_memory();
     for (uint32_t i = 0; i < p->node_count; i++)
         TRY(check_constants(p->nodes[i]));
+    TRY(find_chains(p, g->plan.no_fuse));
     TRY(place_values(p, g->plan.guard));
     TRY(check_memory(p, p->ir->budget.given)); /* constants as the floats that are kept of them */
     TRY(place_memory(p));

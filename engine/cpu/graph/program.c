@@ -32,6 +32,7 @@ static void unref(struct tdl_program *p)
     tdl_weights_release(p->ctx, &p->weights);
     tdl_ir_destroy(&p->ir);
     free(p->nodes);
+    free(p->chain_ends);
     free(p->steps);
     free(p->arena);
     free(p->scratch.memory);
@@ -157,7 +158,10 @@ static void run_node(struct tdl_program *p, const struct tdl_cpu_step *s,
                                 .state = s->made.state,
                                 .packed =
                                     s->made.packed_bytes ? tdl_cpu_weights(p, s->block) : NULL,
-                                .threads = threads};
+                                .threads = threads,
+                                .chain = s->nodes,
+                                .chain_count = s->node_count,
+                                .values = p->values};
     for (uint32_t i = 0; i < n->input_count; i++)
         call.inputs[i] = n->inputs[i] ? p->values[n->inputs[i]->id] : NULL;
     if (kernel) {

@@ -71,6 +71,71 @@ static void check_plan(bool no_fuse)
     tdl_graph_destroy(&g);
 }
 
+enum { CHAIN_ROWS = 7, CHAIN_WIDE = 431, CHAIN_VALUES = 3 * CHAIN_ROWS * CHAIN_WIDE };
+
+/* Eleven functions one behind the other, some of which read values from before the chain. */
+static struct tdl_graph *build_chain(bool no_fuse)
+{
+    static float rows[CHAIN_WIDE], columns[CHAIN_ROWS];
+    struct rng rng = {4};
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    OK(check_builder(ctx, &b));
+    struct tdl_operand *x = tdl_builder_softmax(
+        b, subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 3, CHAIN_ROWS, CHAIN_WIDE)), 2);
+    for (int i = 0; i < CHAIN_WIDE; i++)
+        rows[i] = rng_float(&rng, -1, 1);
+    for (int i = 0; i < CHAIN_ROWS; i++)
+        columns[i] = rng_float(&rng, -1, 1);
+    struct tdl_operand *row = subject_constant(b, 1, (uint32_t[]){CHAIN_WIDE}, rows);
+    struct tdl_operand *column = subject_constant(b, 2, (uint32_t[]){CHAIN_ROWS, 1}, columns);
+    struct tdl_operand *y = tdl_builder_tanh(b, x);
+    for (int i = 0; i < 2; i++) {
+        y = tdl_builder_add(b, y, row);
+        y = tdl_builder_mul(b, y, x);
+        y = tdl_builder_sub(b, x, y);
+        y = tdl_builder_mul(b, column, y);
+        y = tdl_builder_exp(b, y);
+    }
+    tdl_builder_output(b, "y", y);
+    OK(tdl_builder_build(b, &(struct tdl_build_params){.no_fuse = no_fuse}, &g));
+    tdl_builder_destroy(&b);
+    return g;
+}
+
+/* They give what they give one by one, bit for bit, in fewer steps, and what is between them has
+ * no memory. */
+static void check_chains(void)
+{
+    static float values[CHAIN_VALUES], got[2][CHAIN_VALUES];
+    struct tdl_graph_stats stats[2];
+    struct rng rng = {5};
+    check_begin("chains of functions");
+    for (int i = 0; i < CHAIN_VALUES; i++)
+        values[i] = rng_float(&rng, -1, 1);
+    for (int fused = 0; fused < 2; fused++) {
+        struct tdl_graph *g = build_chain(!fused);
+        struct tdl_binding x, y;
+        check_bind(ctx, g, &x, &y);
+        tdl_graph_get_stats(g, &stats[fused]);
+        OK(tdl_tensor_write(x.tensor, values, sizeof(values), NULL));
+        OK(tdl_graph_dispatch(g, &x, 1, &y, 1, NULL));
+        OK(tdl_tensor_read(y.tensor, got[fused], sizeof(got[fused])));
+        CHECK(!fused || !strcmp(tdl_graph_get_step(g, 1)->kernel, "cpu: chain"), "a kernel %s",
+              tdl_graph_get_step(g, 1)->kernel);
+        check_unbind(&x, &y);
+        tdl_graph_destroy(&g);
+    }
+    CHECK(stats[0].steps == 12 && stats[1].steps == 3, "%u and %u steps", stats[0].steps,
+          stats[1].steps);
+    CHECK(stats[1].tensor_bytes < stats[0].tensor_bytes / 2, "values of %llu bytes instead of %llu",
+          (unsigned long long)stats[1].tensor_bytes, (unsigned long long)stats[0].tensor_bytes);
+    for (int i = 0; i < CHAIN_VALUES; i++)
+        if (!CHECK(!memcmp(&got[0][i], &got[1][i], sizeof(float)), "%d: %g instead of %g", i,
+                   (double)got[1][i], (double)got[0][i]))
+            break;
+}
+
 /* Runs that are queued hold what they need. */
 static void check_destruction(void)
 {
@@ -561,7 +626,7 @@ static void check_first_run(void)
 
 enum { LARGE = 2048 * 4096 }; /* floats: 32 MiB */
 
-/* x → sin → sin → sin of so many floats: an arena of two of them at most. */
+/* x → sin → softmax → sin → softmax of so many floats: an arena of two of them at most. */
 static struct tdl_graph *build_large(uint32_t count, const struct tdl_build_params *params,
                                      enum tdl_result expected, const char *words)
 {
@@ -570,8 +635,8 @@ static struct tdl_graph *build_large(uint32_t count, const struct tdl_build_para
     struct tdl_graph *g = NULL;
     OK(check_builder(ctx, &b));
     struct tdl_operand *o = tdl_builder_input(b, "x", &shape);
-    for (int i = 0; i < 3; i++)
-        o = tdl_builder_sin(b, o);
+    for (int i = 0; i < 2; i++)
+        o = tdl_builder_softmax(b, tdl_builder_sin(b, o), 1);
     OK(tdl_builder_output(b, "y", o));
     const enum tdl_result r = tdl_builder_build(b, params, &g);
     CHECK(r == expected, "build: %d: %s", (int)r, tdl_last_error());
@@ -693,7 +758,7 @@ static void check_asked_in_build(void)
     params.compile = (struct tdl_compile_params){.progress = ask, .progress_data = &all};
     check_begin("building asks whether to go on");
     struct tdl_graph *g = build_large(LARGE / 64, &params, TDL_OK, NULL);
-    CHECK(all.calls >= 3, "%u calls for 3 steps", all.calls);
+    CHECK(all.calls >= 4, "%u calls for 4 steps", all.calls);
     tdl_graph_destroy(&g);
     for (uint32_t most = 1; most <= 3; most++) {
         struct asked some = {.most = most};
@@ -986,6 +1051,7 @@ static void check_long_runs(void)
 int main(void)
 {
     OK(tdl_context_create(&(struct tdl_context_params){.device = "cpu", .log = check_log}, &ctx));
+    check_chains();
     check_plan(false);
     check_plan(true);
     check_memory();
