@@ -26,6 +26,8 @@ enum {
     LEAST_MACS = 200000, /* of which two threads have some microseconds each */
     ROWS = 48,           /* pixels of a block, about: a multiple of those at once */
     MANY = 8,            /* blocks, of which the last may have few */
+    HEAVY = 1 << 20,     /* bytes of weights that do not stay there: they are read once, for */
+    TALL = 256,          /* so many pixels */
     CHUNK = 768,         /* floats of a row, about */
     LINE = 16,           /* floats between rows, which else lie at the same sets */
     ALIASED = 256,       /* rows of multiples of it do */
@@ -82,7 +84,8 @@ static void choose_blocks(struct state *s)
 {
     const struct tdl_cpu_hot *hot = tdl_cpu_hot();
     const uint32_t pairs = TDL_DIV_UP(s->columns, hot->columns);
-    const size_t blocks = TDL_MAX((s->pixels + ROWS / 2) / ROWS, (size_t)1);
+    const bool heavy = s->pixels <= TALL && s->bias * sizeof(float) >= HEAVY;
+    const size_t blocks = heavy ? 1 : TDL_MAX((s->pixels + ROWS / 2) / ROWS, (size_t)1);
     s->block = blocks > MANY ? ROWS : (uint32_t)TDL_DIV_UP(s->pixels, blocks);
     const size_t pieces = TDL_MIN(TDL_MAX(PIECES * tdl_cpu_cores(), LEAST_PIECES), MOST_PIECES);
     const uint32_t wanted = (uint32_t)TDL_DIV_UP(pieces, TDL_MIN(blocks, pieces));
