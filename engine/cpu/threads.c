@@ -15,6 +15,12 @@
 
 enum { MAX_HELPERS = 63 };
 
+/* Pieces of a job that one thread begins with, at lines of the cache. */
+struct range {
+    _Alignas(64) atomic_size_t taken;
+    size_t end;
+};
+
 struct tdl_cpu_threads {
     struct tdl_cpu_threads *next;
     uint32_t wanted, count, refs; /* the list's */
@@ -31,10 +37,11 @@ struct tdl_cpu_threads {
     atomic_uint_fast64_t gate;
     void (*task)(void *data, size_t begin, size_t end);
     void *data;
-    size_t count_of_pieces, least, grain; /* pieces of a part: at first, and at most */
+    size_t least, grain;                  /* pieces of a part: at first, and at most */
     const atomic_bool *stop;              /* or NULL */
-    atomic_size_t taken;
-    atomic_uint_fast64_t alone_until; /* little work is not shared before that time, in ns */
+    struct range ranges[MAX_HELPERS + 1]; /* the caller's, and those of helpers */
+    atomic_uint born;                     /* helpers so far */
+    atomic_uint_fast64_t alone_until;     /* little work is not shared before that time, in ns */
 
     void *pool; /* pthreadpool_t, or NULL */
 };
@@ -72,14 +79,27 @@ static void do_alone(void (*task)(void *data, size_t begin, size_t end), void *d
 
 /* ------------------------------------------------------------------- helpers */
 
-static void take_parts(struct tdl_cpu_threads *t)
+/* First those of its own range, as in the job before, whose results are still in its cache; then
+ * what others have left. */
+static void take_parts(struct tdl_cpu_threads *t, uint32_t self)
 {
     size_t part = t->stop ? TDL_MIN(t->least, t->grain) : t->grain;
-    for (size_t begin; !tdl_is_stopped(t->stop) &&
-                       (begin = atomic_fetch_add(&t->taken, part)) < t->count_of_pieces;) {
-        const uint64_t start = part < t->grain ? tdl_clock_ns() : 0;
-        t->task(t->data, begin, begin + TDL_MIN(part, t->count_of_pieces - begin));
-        part = next_part(part, t->grain, start);
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct range *r = &t->ranges[(self + i) % t->count];
+        for (size_t begin;
+             !tdl_is_stopped(t->stop) && (begin = atomic_fetch_add(&r->taken, part)) < r->end;) {
+            const uint64_t start = part < t->grain ? tdl_clock_ns() : 0;
+            t->task(t->data, begin, begin + TDL_MIN(part, r->end - begin));
+            part = next_part(part, t->grain, start);
+        }
+    }
+}
+
+static void share_out(struct tdl_cpu_threads *t, size_t count)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        atomic_store(&t->ranges[i].taken, count * i / t->count);
+        t->ranges[i].end = count * (i + 1) / t->count;
     }
 }
 
@@ -166,10 +186,11 @@ static void sleep_until_job(struct tdl_cpu_threads *t, uint_fast64_t seen)
 static void *help(void *data)
 {
     struct tdl_cpu_threads *t = data;
+    const uint32_t self = atomic_fetch_add(&t->born, 1) + 1;
     uint_fast64_t seen = 0;
     do {
         while (join(t, &seen)) {
-            take_parts(t);
+            take_parts(t, self);
             leave(t);
         }
         if (!look_out(t, is_number, seen, &t->awake))
@@ -188,11 +209,10 @@ static bool begin_job(struct tdl_cpu_threads *t, void (*task)(void *data, size_t
     if (free_now) {
         t->task = task;
         t->data = data;
-        t->count_of_pieces = count;
         t->least = least;
         t->grain = grain;
         t->stop = tdl_heeded();
-        atomic_store(&t->taken, 0);
+        share_out(t, count);
         atomic_store(&t->awake, true);
         atomic_store(&t->gate, gate + JOB + OPEN);
         pthread_cond_broadcast(&t->came);
@@ -249,7 +269,7 @@ void tdl_cpu_parallel(struct tdl_cpu_threads *threads,
         do_alone(task, data, count, least);
         return;
     }
-    take_parts(threads);
+    take_parts(threads, 0);
     end_job(threads);
 }
 
@@ -258,12 +278,13 @@ void tdl_cpu_parallel(struct tdl_cpu_threads *threads,
 /* As many helpers as the system gives. */
 static struct tdl_cpu_threads *create(uint32_t wanted)
 {
-    struct tdl_cpu_threads *t = calloc(1, sizeof(*t));
+    void *memory = NULL;
+    if (posix_memalign(&memory, 64, sizeof(struct tdl_cpu_threads)))
+        return NULL;
+    struct tdl_cpu_threads *t = memset(memory, 0, sizeof(*t));
     const uint32_t cores = tdl_cpu_cores();
     /* More than cores only wait for each other: XNNPACK's, spinning, for minutes. */
     const uint32_t count = wanted ? TDL_MIN(wanted, cores) : cores;
-    if (!t)
-        return NULL;
     t->wanted = wanted;
     t->forks = tdl_forks();
     pthread_mutex_init(&t->lock, NULL);
