@@ -146,32 +146,6 @@ void tdl_dynamic_spread(const struct tdl_dynamic_list *l, uint64_t inputs, tdl_s
     }
 }
 
-/* ------------------------------------------------------------------- for people */
-
-static int print_range(const struct tdl_dynamic_dimension *r, char *text, size_t size)
-{
-    if (r->max == INT32_MAX)
-        return r->min > 1 ? snprintf(text, size, "%s ≥ %u", r->name, r->min)
-                          : snprintf(text, size, "%s", r->name);
-    return snprintf(text, size, "%s %u–%u", r->name, r->min, r->max);
-}
-
-char *tdl_dynamic_text(const struct tdl_dynamic_list *l, uint32_t input,
-                       const struct tdl_tensor_params *params, char *text, size_t size)
-{
-    size_t used = (size_t)snprintf(text, size, "%s[", tdl_dtype_name(params->dtype));
-    for (uint32_t i = 0; i < params->rank && used < size; i++) {
-        const struct tdl_dynamic *d = find(l, input, i);
-        used += (size_t)snprintf(text + used, size - used, "%s", i ? "," : "");
-        if (used < size)
-            used += (size_t)(d ? print_range(&d->range, text + used, size - used)
-                               : snprintf(text + used, size - used, "%u", params->shape[i]));
-    }
-    if (used < size)
-        snprintf(text + used, size - used, "]");
-    return text;
-}
-
 /* --------------------------------------------------------------------- builders */
 
 static struct tdl_operand *find_input(const struct tdl_builder *b, const char *name,

@@ -36,8 +36,5 @@ enum tdl_result tdl_dynamic_check(const struct tdl_dynamic_list *l, const struct
                                   const tdl_shapes shapes);
 /* Dimensions have the size of those with the same name of the inputs of these bits. */
 void tdl_dynamic_spread(const struct tdl_dynamic_list *l, uint64_t inputs, tdl_shapes shapes);
-/* "float32[1,3,height 32–4096,width]" into `text`; returns `text`. */
-char *tdl_dynamic_text(const struct tdl_dynamic_list *l, uint32_t input,
-                       const struct tdl_tensor_params *params, char *text, size_t size);
 
 #endif

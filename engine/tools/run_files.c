@@ -157,6 +157,18 @@ static void *read_png(const char *path, const struct tdl_tensor_params *params,
     return NULL;
 }
 
+static uint32_t png_shape(const char *path, uint32_t *shape)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+
+    if (!png_image_begin_read_from_file(&image, path))
+        return 0;
+    shape[0] = image.height;
+    shape[1] = image.width;
+    png_image_free(&image);
+    return 2;
+}
+
 /* Values that a picture cannot show, by more than it rounds. */
 static void note_cut(const char *path, const float *data, size_t count)
 {
@@ -206,6 +218,12 @@ static int write_png(const char *path, const struct tdl_tensor_params *params,
 
 #else
 
+static uint32_t png_shape(const char *path, uint32_t *shape)
+{
+    (void)path, (void)shape;
+    return 0;
+}
+
 static void *read_png(const char *path, const struct tdl_tensor_params *params,
                       enum tdl_layout layout, const struct run_range *range)
 {
@@ -236,6 +254,16 @@ int run_check_name(const char *path, bool is_output)
 #else
     return TOOL_OK;
 #endif
+}
+
+bool run_is_picture(const char *path)
+{
+    return ends_with(path, ".png");
+}
+
+uint32_t run_file_shape(const char *path, uint32_t shape[TDL_MAX_RANK])
+{
+    return run_is_picture(path) ? png_shape(path, shape) : run_npy_shape(path, shape, TDL_MAX_RANK);
 }
 
 void *run_read(const char *path, const struct tdl_tensor_params *params, enum tdl_layout layout,

@@ -16,6 +16,11 @@ struct run_range {
  * tool's status, after saying why not. */
 int run_check_name(const char *path, bool is_output);
 
+/* The dimensions that FILE.npy has, or height and width of FILE.png, in `shape`; how many. 0 where
+ * they cannot be read: run_read() says why. */
+uint32_t run_file_shape(const char *path, uint32_t shape[TDL_MAX_RANK]);
+/* Whether it is a picture by its name, which is scaled to any size. */
+bool run_is_picture(const char *path);
 /* Elements of a tensor of these params, whose channels lie so, malloc'ed: of FILE.npy, whose
  * type and dimensions, but for those of 1, must be the same, or of FILE.png, which is scaled to
  * the tensor's size. NULL after saying why not. */

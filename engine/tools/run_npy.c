@@ -103,6 +103,25 @@ static const char *shape_text(const struct shape *shape, char *text, size_t size
     return text;
 }
 
+uint32_t run_npy_shape(const char *path, uint32_t *out, uint32_t capacity)
+{
+    FILE *file = fopen(path, "rb");
+    struct shape shape = {0};
+    char type[8];
+
+    if (!file)
+        return 0;
+    if (read_header(file, type, &shape) || shape.rank > capacity)
+        shape.rank = 0;
+    fclose(file);
+    for (uint32_t i = 0; i < shape.rank; i++) {
+        if (shape.size[i] == 0 || shape.size[i] > INT32_MAX)
+            return 0;
+        out[i] = (uint32_t)shape.size[i];
+    }
+    return shape.rank;
+}
+
 void *run_read_npy(const char *path, const struct tdl_tensor_params *params)
 {
     const size_t size = tdl_tensor_params_size(params);

@@ -5,7 +5,7 @@
 
 #include <tdl/models.h>
 
-#include "ir/ir.h"
+#include "ir/builder.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -166,6 +166,29 @@ static void print_bindings(const char *kind, struct tdl_operand *const *operands
                tool_shape(&operands[i]->desc, text, sizeof(text)));
 }
 
+/* Names that are dynamic, once each, with the size that is shown here. */
+static void print_dynamic(const struct tdl_builder *builder)
+{
+    const struct tdl_dynamic_list *l = &builder->dynamic;
+
+    for (uint32_t i = 0; i < l->count; i++) {
+        const struct tdl_dynamic_dimension *range = &l->list[i].range;
+        const struct tdl_operand *input = builder->ir->inputs[l->list[i].input];
+        bool again = false;
+
+        for (uint32_t k = 0; k < i; k++)
+            again |= !strcmp(l->list[k].range.name, range->name);
+        if (again)
+            continue;
+        printf("%-8s %-24s %u here; ", "dynamic", range->name,
+               input->desc.shape[l->list[i].dimension]);
+        if (range->max == INT32_MAX)
+            printf("%u or more\n", range->min);
+        else
+            printf("%u to %u\n", range->min, range->max);
+    }
+}
+
 /* The fate of a file's operators: those that left no node were computed when it was read,
  * as what shapes are made of, or gave what they took. */
 static void print_read(const struct tdl_ir *ir)
@@ -180,13 +203,15 @@ static void print_read(const struct tdl_ir *ir)
 }
 
 /* Operators as the file has them; constants are only counted. */
-static void print_operators(const struct tdl_ir *ir)
+static void print_operators(const struct tdl_builder *builder)
 {
+    const struct tdl_ir *ir = builder->ir;
     uint64_t macs = 0, weights = 0, values = 0;
     char in[96], out[96];
 
     print_bindings("input", ir->inputs, ir->input_count);
     print_bindings("output", ir->outputs, ir->output_count);
+    print_dynamic(builder);
     printf("\n%-52s %-26s %-26s %12s\n", "operator", "input", "output", "MACs");
     for (uint32_t i = 0; i < ir->node_count; i++) {
         const struct tdl_node *node = ir->nodes[i];
@@ -263,16 +288,18 @@ static int show_model(const struct options *options)
     struct tdl_context *context = NULL;
     struct tdl_builder *builder = NULL;
     struct tdl_graph *graph = NULL;
+    static const struct tdl_model_more more = {.dynamic = true};
+    struct tdl_model_params params = options->model_options.params;
     int status = TOOL_OK;
 
+    params.more = &more;
     if (!options->operators_only)
         status = tool_create_context(options->device, options->threads, 1, &context);
-    if (status == TOOL_OK &&
-        (tdl_builder_create(context, &builder) != TDL_OK ||
-         tdl_model_load(builder, options->model, &options->model_options.params) != TDL_OK))
+    if (status == TOOL_OK && (tdl_builder_create(context, &builder) != TDL_OK ||
+                              tdl_model_load(builder, options->model, &params) != TDL_OK))
         status = tool_model_fail(options->model, tdl_last_error());
     if (status == TOOL_OK) {
-        print_operators(tdl_builder_ir(builder));
+        print_operators(builder);
         if (context && tdl_builder_build(builder, &options->build, &graph) != TDL_OK)
             status = tool_fail("%s: %s", options->model, tdl_last_error());
     }

@@ -19,7 +19,7 @@ static const char help[] =
     "of 1, 3 or 4 channels of floats from 0 to 1, to .png. Without outputs, their\n"
     "shapes and ranges are printed. Where sizes depend on numbers, outputs are cut to\n"
     "what exists, and NAME.shape has the sizes. NAME= may be left out of the first of\n"
-    "each.\n"
+    "each. Sizes that the model leaves open are those of the files.\n"
     "\n"
     "  -i, --input [NAME=]FILE    elements of an input; zeros where none is given\n"
     "  -o, --output [NAME=]FILE   where an output goes\n"
@@ -57,6 +57,7 @@ struct run {
     const struct options *options;
     struct tdl_context *context;
     struct tdl_graph *graph;
+    uint64_t start; /* of loading, ns */
     struct tdl_binding inputs[MAX_FILES], outputs[MAX_FILES];
     uint32_t input_count, output_count;
 };
@@ -96,6 +97,84 @@ static int check_names(const struct run *r)
     return TOOL_OK;
 }
 
+/* ---------------------------------------------------------------------- sizes */
+
+/* Height and width of a picture's file, in a tensor with channels there. */
+static void take_picture(struct run *r, uint32_t index, const uint32_t *sides,
+                         struct tdl_tensor_params *p)
+{
+    const uint32_t h = tdl_graph_input_layout(r->graph, index) == TDL_LAYOUT_NCHW ? 2 : 1;
+
+    for (uint32_t i = 0; p->rank == 4 && i < 2; i++)
+        if (tdl_graph_input_dimension(r->graph, index, h + i))
+            p->shape[h + i] = sides[i];
+}
+
+/* Dimensions that are dynamic become those of the input's file; a picture is scaled to the size
+ * that was asked for, if any was. */
+static bool take_size(struct run *r, uint32_t index, const char *path, struct tdl_tensor_params *p)
+{
+    const struct tdl_model_params *said = &r->options->model_options.params;
+    uint32_t shape[TDL_MAX_RANK];
+    const uint32_t rank = run_file_shape(path, shape);
+
+    if (run_is_picture(path)) {
+        if (rank && !said->size[0] && !said->dimension_count)
+            take_picture(r, index, shape, p);
+        return rank != 0;
+    }
+    for (uint32_t i = 0; i < rank && rank == p->rank; i++)
+        if (tdl_graph_input_dimension(r->graph, index, i))
+            p->shape[i] = shape[i];
+    return rank != 0 && rank == p->rank;
+}
+
+/* Inputs without a file follow those with one by the names of their dimensions. */
+static void follow(struct run *r, uint32_t index, const bool *taken,
+                   const struct tdl_tensor_params *all, struct tdl_tensor_params *p)
+{
+    for (uint32_t i = 0; i < p->rank; i++) {
+        const struct tdl_dynamic_dimension *own = tdl_graph_input_dimension(r->graph, index, i);
+
+        for (uint32_t k = 0; own && k < r->input_count; k++)
+            for (uint32_t d = 0; taken[k] && d < all[k].rank; d++) {
+                const struct tdl_dynamic_dimension *other =
+                    tdl_graph_input_dimension(r->graph, k, d);
+
+                if (other && !strcmp(own->name, other->name))
+                    p->shape[i] = all[k].shape[d];
+            }
+    }
+}
+
+/* The shapes of all inputs, and the plan for them. */
+static int settle_sizes(struct run *r, struct tdl_tensor_params *inputs)
+{
+    const struct options *o = r->options;
+    const struct tdl_compile_params compile = {.progress = tool_progress};
+    struct tdl_input_size sizes[MAX_FILES] = {{0}};
+    const struct tdl_tensor_params *p;
+    bool taken[MAX_FILES] = {false};
+
+    for (uint32_t i = 0; i < MAX_FILES && (p = tdl_graph_input(r->graph, i, &r->inputs[i].name));
+         i++) {
+        const char *path = file_of(o->inputs, o->input_count, r->inputs[i].name, i == 0);
+
+        inputs[i] = *p;
+        taken[i] = path && take_size(r, i, path, &inputs[i]);
+        r->input_count++;
+    }
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        if (!taken[i])
+            follow(r, i, taken, inputs, &inputs[i]);
+        sizes[i].name = r->inputs[i].name;
+        memcpy(sizes[i].shape, inputs[i].shape, sizeof(sizes[i].shape));
+    }
+    if (tdl_graph_prepare(r->graph, sizes, r->input_count, &compile) != TDL_OK)
+        return tool_model_fail(o->model, tdl_last_error());
+    return TOOL_OK;
+}
+
 static int create_tensor(struct run *r, const struct tdl_tensor_params *params,
                          struct tdl_tensor **out)
 {
@@ -106,19 +185,38 @@ static int create_tensor(struct run *r, const struct tdl_tensor_params *params,
                                                             : tool_fail("%s", tdl_last_error());
 }
 
-static int bind_tensors(struct run *r)
+static int bind_outputs(struct run *r, const struct tdl_tensor_params *inputs)
 {
-    const struct tdl_tensor_params *p;
+    struct tdl_tensor_params outputs[MAX_FILES];
+    struct tdl_input_size sizes[MAX_FILES] = {{0}};
     int status = TOOL_OK;
 
-    for (; status == TOOL_OK && r->input_count < MAX_FILES &&
-           (p = tdl_graph_input(r->graph, r->input_count, &r->inputs[r->input_count].name));
-         r->input_count++)
-        status = create_tensor(r, p, &r->inputs[r->input_count].tensor);
-    for (; status == TOOL_OK && r->output_count < MAX_FILES &&
-           (p = tdl_graph_output(r->graph, r->output_count, &r->outputs[r->output_count].name));
-         r->output_count++)
-        status = create_tensor(r, p, &r->outputs[r->output_count].tensor);
+    while (r->output_count < MAX_FILES &&
+           tdl_graph_output(r->graph, r->output_count, &r->outputs[r->output_count].name))
+        r->output_count++;
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        sizes[i].name = r->inputs[i].name;
+        memcpy(sizes[i].shape, inputs[i].shape, sizeof(sizes[i].shape));
+    }
+    if (tdl_graph_compute_shapes(r->graph, sizes, r->input_count, outputs, r->output_count) !=
+        TDL_OK)
+        return tool_fail("%s", tdl_last_error());
+    for (uint32_t i = 0; status == TOOL_OK && i < r->output_count; i++)
+        status = create_tensor(r, &outputs[i], &r->outputs[i].tensor);
+    return status;
+}
+
+static int bind_tensors(struct run *r)
+{
+    struct tdl_tensor_params inputs[MAX_FILES];
+    int status = settle_sizes(r, inputs);
+
+    for (uint32_t i = 0; status == TOOL_OK && i < r->input_count; i++)
+        status = create_tensor(r, &inputs[i], &r->inputs[i].tensor);
+    if (status == TOOL_OK)
+        status = bind_outputs(r, inputs);
+    if (status == TOOL_OK)
+        printf("load   %.1f ms\n", (double)(tool_now() - r->start) / 1e6);
     return status == TOOL_OK ? check_names(r) : status;
 }
 
@@ -293,26 +391,66 @@ static int run(struct run *r)
     return TOOL_OK;
 }
 
+/* Sizes that are known before the model is: of arrays whose input is named. */
+struct known_sizes {
+    struct tdl_model_dimension list[TOOL_MAX_BOUND + MAX_FILES * TDL_MAX_RANK];
+    char *names[MAX_FILES * TDL_MAX_RANK];
+    uint32_t count, named;
+};
+
+static bool know_sizes(const struct options *o, struct known_sizes *k)
+{
+    const struct tdl_model_params *said = &o->model_options.params;
+
+    for (; k->count < said->dimension_count; k->count++)
+        k->list[k->count] = said->dimensions[k->count];
+    for (uint32_t i = 0; i < o->input_count; i++) {
+        const struct file *f = &o->inputs[i];
+        uint32_t shape[TDL_MAX_RANK];
+        const uint32_t rank =
+            f->name && !run_is_picture(f->path) ? run_file_shape(f->path, shape) : 0;
+
+        for (uint32_t d = 0; d < rank; d++) {
+            const size_t room = strlen(f->name) + 16;
+            char *name = k->names[k->named++] = malloc(room);
+
+            if (!name)
+                return false;
+            snprintf(name, room, "%s:%u", f->name, d);
+            k->list[k->count++] =
+                (struct tdl_model_dimension){.name = name, .size = shape[d], .optional = true};
+        }
+    }
+    return true;
+}
+
 static int load(struct run *r)
 {
+    static const struct tdl_model_more more = {.dynamic = true};
     const struct options *o = r->options;
     struct tdl_model_params params = o->model_options.params;
     struct tdl_build_params build = o->build;
     struct tdl_builder *builder = NULL;
-    const uint64_t start = tool_now();
+    struct known_sizes known = {.count = 0};
     int status = TOOL_OK;
 
-    build.compile.progress = tool_progress;
+    r->start = tool_now();
+    build.defer_compile = true; /* of sizes that files may not have */
     params.output_shapes = true;
-    if (tdl_builder_create(r->context, &builder) != TDL_OK ||
-        tdl_model_load(builder, o->model, &params) != TDL_OK ||
-        tdl_builder_build(builder, &build, &r->graph) != TDL_OK)
+    params.more = &more;
+    if (!know_sizes(o, &known))
+        status = tool_fail("no memory for sizes");
+    params.dimensions = known.list;
+    params.dimension_count = known.count;
+    if (status == TOOL_OK && (tdl_builder_create(r->context, &builder) != TDL_OK ||
+                              tdl_model_load(builder, o->model, &params) != TDL_OK ||
+                              tdl_builder_build(builder, &build, &r->graph) != TDL_OK))
         status = tool_model_fail(o->model, tdl_last_error());
-    else
-        printf("load   %.1f ms\n", (double)(tool_now() - start) / 1e6);
     if (status == TOOL_OK)
         tool_model_note_size(&o->model_options, r->graph);
     tdl_builder_destroy(&builder);
+    for (uint32_t i = 0; i < known.named; i++)
+        free(known.names[i]);
     return status;
 }
 

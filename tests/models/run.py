@@ -110,6 +110,40 @@ def check_types(tool, folder):
     check("by places", run("--bind", "x:2=40", "--bind", "x:3=50")[0] == 0)
 
 
+def check_dynamic(tool, folder):
+    """Sizes that the file leaves open are those of the inputs' files."""
+    def path(name):
+        return os.path.join(folder, name)
+
+    def run(*args):
+        r = subprocess.run([tool, path("x.onnx"), *args, "-o", path("y.npy")], capture_output=True,
+                           text=True, check=False)
+        return r.returncode, r.stdout + r.stderr
+
+    write_onnx(path("x.onnx"), 1, ("N", 3, "H", "W"))
+    write_npy(path("x.npy"), "<f4", (2, 3, 5, 7), struct.pack("210f", *range(210)))
+    status, text = run("-i", path("x.npy"))
+    check("an array's size", status == 0 and "float32[2,3,5,7]" in text, text)
+    check("its numbers", status == 0 and read_npy(path("y.npy"))[1][209] == 209)
+    write_npy(path("x.npy"), "<f4", (2, 4, 5, 7), bytes(4 * 280))
+    status, text = run("-i", path("x.npy"))
+    check("channels are not dynamic", status == 1 and "its shape is [2,4,5,7]" in text, text)
+    write_png(path("grey.png"), 6, 2, bytes(36))
+    status, text = run("-i", path("grey.png"))
+    if "without libpng" not in text:
+        check("a picture's size", status == 0 and "float32[1,3,2,6]" in text, text)
+        status, text = run("-i", path("grey.png"), "--input-size", "9x8")
+        check("scaled", status == 0 and "float32[1,3,8,9]" in text, text)
+    status, text = run()
+    check("without a file", status == 0 and "float32[1,3,256,256]" in text, text)
+    write_onnx(path("x.onnx"), 1, (1, "tokens"))
+    write_npy(path("x.npy"), "<f4", (1, 11), bytes(44))
+    status, text = run("-i", "x=%s" % path("x.npy"))
+    check("a named array's size", status == 0 and "float32[1,11]" in text, text)
+    status, text = run()
+    check("no size at all", status == 1 and "--bind" in text and "'tokens'" in text, text)
+
+
 def check_numbers(tool, folder):
     """What is said of outputs with NaN; and that what is said gets lost."""
     def path(name):
@@ -147,6 +181,7 @@ def main():
     tool, models, data = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         check_types(tool, folder)
+        check_dynamic(tool, folder)
         check_numbers(tool, folder)
     model = os.path.join(models, "selfie_segmentation_landscape.tflite")
     if not os.path.exists(model):

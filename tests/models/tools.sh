@@ -215,5 +215,10 @@ python3 -c 'import sys; sys.path.insert(0, sys.argv[1]); import run
 run.write_onnx(sys.argv[2], 2, (1, 16, 16, 3))' "$(dirname "$0")" "$dir/bytes.onnx"
 expect 1 'both of floats and with channels last, not uint8.1,16,16,3. in and' \
     "$bench" -d cpu --frame 64x48 "$dir/bytes.onnx"
+python3 -c 'import sys; sys.path.insert(0, sys.argv[1]); import run
+run.write_onnx(sys.argv[2], 1, ("N", 3, "H", 17))' "$(dirname "$0")" "$dir/open.onnx"
+expect 0 '^dynamic  H  *256 here; 1 or more$' "$info" --operators-only "$dir/open.onnx"
+expect 0 '^dynamic  H  *40 here; 1 or more$' "$info" -o --bind H=40 "$dir/open.onnx"
+grep -q '^dynamic  N  *1 here' "$dir/out" || fail 'the number of pictures is not dynamic'
 [ $failed = 0 ] && echo "all as expected"
 exit $failed

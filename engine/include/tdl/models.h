@@ -62,7 +62,7 @@ struct tdl_model_number {
 /** The part of struct tdl_model_params that may grow. */
 struct tdl_model_more {
     /** Sizes that the file leaves open are dynamic (dynamic.h): the graph takes tensors of
-     *  any, by the file's names for them. What `dimensions` and `size` say is then the size of the
+     *  any, by the file's names for them (one that was said by its place is of its own). What `dimensions` and `size` say is then the size of the
      *  graph's first plan. Without it, that is what the file notes, the largest of its range,
      *  or for height and width of pictures 256. For another size the file is read again, which
      *  has to be the same; data of tdl_model_import() must stay valid until the graphs are

@@ -6,15 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Is that the dimension's name in the file, or its place? */
-static bool is_called(const struct tdl_kit_input *in, uint32_t i, const char *name)
+static bool is_place(const struct tdl_kit_input *in, uint32_t i, const char *name)
 {
     char place[TDL_KIT_NAME + 16];
 
     snprintf(place, sizeof(place), "%s:%u", in->name, i);
-    return name &&
-           (!strcmp(name, place) || (in->named[i].size > 0 && strlen(name) == in->named[i].size &&
-                                     !memcmp(name, in->named[i].data, in->named[i].size)));
+    return name && !strcmp(name, place);
+}
+
+/* Is that the dimension's name in the file, or its place? */
+static bool is_called(const struct tdl_kit_input *in, uint32_t i, const char *name)
+{
+    return is_place(in, i, name) ||
+           (name && in->named[i].size > 0 && strlen(name) == in->named[i].size &&
+            !memcmp(name, in->named[i].data, in->named[i].size));
 }
 
 uint32_t tdl_kit_said(struct tdl_kit *kit, const struct tdl_kit_input *in, uint32_t i)
@@ -145,6 +150,15 @@ bool tdl_kit_bind(struct tdl_kit *kit, const struct tdl_kit_input *in,
     return true;
 }
 
+/* Names of files can be careless: a size that was said by its place is one of its own. */
+static bool is_own(const struct tdl_kit *kit, const struct tdl_kit_input *in, uint32_t i)
+{
+    for (uint32_t k = 0; k < kit->params->dimension_count; k++)
+        if (is_place(in, i, kit->params->dimensions[k].name))
+            return true;
+    return in->named[i].size == 0;
+}
+
 static void set_dynamic(struct tdl_kit *kit, const struct tdl_kit_input *in, uint32_t i)
 {
     struct tdl_dynamic_dimension range;
@@ -152,7 +166,7 @@ static void set_dynamic(struct tdl_kit *kit, const struct tdl_kit_input *in, uin
 
     if (!is_dynamic(kit, in, i, &range))
         return;
-    if (in->named[i].size > 0) {
+    if (!is_own(kit, in, i)) {
         snprintf(name, sizeof(name), "%.*s",
                  (int)(in->named[i].size < 200 ? in->named[i].size : 200), in->named[i].data);
         range.name = name;
