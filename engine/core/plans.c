@@ -157,12 +157,12 @@ static enum tdl_result check_made(const struct tdl_plans *p, const struct tdl_ir
                         "what was made for another size has other inputs or outputs than the "
                         "graph: it has to have the same names, types and numbers of dimensions");
     for (uint32_t i = 0; i < made->input_count; i++)
-        if (memcmp(made->inputs[i]->desc.shape, sizes[i].shape,
-                   made->inputs[i]->desc.rank * sizeof(sizes[i].shape[0])) != 0)
-            return tdl_fail(TDL_ERROR_INVALID_STATE,
-                            "what was made for another size has its input \"%.400s\" in a size "
-                            "that was not asked for",
-                            made->inputs[i]->name);
+        for (uint32_t k = 0; k < made->inputs[i]->desc.rank; k++)
+            if (sizes[i].shape[k] && sizes[i].shape[k] != made->inputs[i]->desc.shape[k])
+                return tdl_fail(TDL_ERROR_INVALID_STATE,
+                                "what was made for another size has its input \"%.400s\" in a "
+                                "size that was not asked for",
+                                made->inputs[i]->name);
     return TDL_OK;
 }
 
@@ -594,11 +594,12 @@ const struct tdl_dynamic_dimension *tdl_graph_input_dimension(const struct tdl_g
     return d ? &d->range : NULL;
 }
 
-static enum tdl_result read_sizes(const struct tdl_graph *g, const struct tdl_input_size *sizes,
-                                  uint32_t count, tdl_shapes out)
+/* The bits of inputs that are named, and all shapes: of others the first plan's. */
+static enum tdl_result read_named(const struct tdl_graph *g, const struct tdl_input_size *sizes,
+                                  uint32_t count, tdl_shapes out, uint64_t *out_named)
 {
     const struct tdl_ir *ir = g->plan.ir;
-    uint64_t named = 0;
+    *out_named = 0;
     first_shapes(g, out);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t k = 0;
@@ -609,12 +610,83 @@ static enum tdl_result read_sizes(const struct tdl_graph *g, const struct tdl_in
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the graph has no input \"%.400s\"",
                             sizes[i].name ? sizes[i].name : "");
         memcpy(out[k], sizes[i].shape, ir->inputs[k]->bound.rank * sizeof(out[k][0]));
-        named |= UINT64_C(1) << k;
+        *out_named |= UINT64_C(1) << k;
     }
-    if (g->plans)
-        tdl_dynamic_spread(&g->plans->dynamic, named, out);
-    return tdl_dynamic_check(g->plans ? &g->plans->dynamic : &(struct tdl_dynamic_list){0}, ir,
-                             out);
+    return TDL_OK;
+}
+
+/* Sizes that no name gives may follow from the others, as those of states in some files: what
+ * makes the plan is asked, with 0 in their place. Where it does not know they are the first's. */
+static void ask_others(struct tdl_plans *p, uint64_t named, tdl_shapes shapes)
+{
+    const struct tdl_ir *ir = p->first->plan.ir;
+    tdl_shapes asked, first;
+    struct source source;
+    bool open = false;
+    first_shapes(p->first, first);
+    memcpy(asked, shapes, sizeof(asked));
+    for (uint32_t i = 0; i < p->dynamic.count; i++) {
+        const struct tdl_dynamic *d = &p->dynamic.list[i];
+        uint32_t *size = &asked[d->input][d->dimension];
+        if (named >> d->input & 1 || *size != first[d->input][d->dimension])
+            continue;
+        *size = 0;
+        open = true;
+    }
+    if (!open)
+        return;
+    if (source_open(p, asked, &source) == TDL_OK)
+        for (uint32_t i = 0; i < ir->input_count; i++)
+            to_bound(ir->inputs[i], source.ir->inputs[i]->desc.shape, shapes[i]);
+    source_finish(&source);
+}
+
+static enum tdl_result read_sizes(const struct tdl_graph *g, const struct tdl_input_size *sizes,
+                                  uint32_t count, tdl_shapes out)
+{
+    static const struct tdl_dynamic_list none;
+    struct tdl_plans *p = g->plans;
+    uint64_t named;
+    enum tdl_result r = read_named(g, sizes, count, out, &named);
+    if (r == TDL_OK && p)
+        tdl_dynamic_spread(&p->dynamic, named, out);
+    if (r == TDL_OK)
+        r = tdl_dynamic_check(p ? &p->dynamic : &none, g->plan.ir, out);
+    if (r != TDL_OK || !p || !p->remake || is_first(g, out))
+        return r;
+    ask_others(p, named, out);
+    return tdl_dynamic_check(&p->dynamic, g->plan.ir, out);
+}
+
+/* What the functions below have in common: their sizes, checked. */
+static enum tdl_result begin(struct tdl_graph *g, const struct tdl_input_size *sizes,
+                             uint32_t count, tdl_shapes out)
+{
+    if (count)
+        TDL_NEED(sizes, "sizes");
+    for (uint32_t i = 0; i < count; i++)
+        TDL_NEED_KNOWN(&sizes[i]);
+    const enum tdl_result r = tdl_context_check(g->ctx);
+    return r == TDL_OK ? read_sizes(g, sizes, count, out) : r;
+}
+
+enum tdl_result tdl_graph_compute_inputs(struct tdl_graph *g, const struct tdl_input_size *sizes,
+                                         uint32_t count, struct tdl_tensor_params *out_inputs,
+                                         uint32_t input_count)
+{
+    TDL_NEED(g, "graph");
+    TDL_NEED(out_inputs, "out_inputs");
+    const struct tdl_ir *ir = g->plan.ir;
+    tdl_shapes shapes;
+    if (input_count != ir->input_count)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the graph has %u inputs; there is room for %u",
+                        ir->input_count, input_count);
+    const enum tdl_result r = begin(g, sizes, count, shapes);
+    for (uint32_t i = 0; i < ir->input_count && r == TDL_OK; i++) {
+        out_inputs[i] = ir->inputs[i]->bound;
+        memcpy(out_inputs[i].shape, shapes[i], sizeof(shapes[i]));
+    }
+    return tdl_logged(g->ctx, r);
 }
 
 static void copy_outputs(const struct tdl_graph *plan, struct tdl_tensor_params *out)
@@ -643,19 +715,13 @@ enum tdl_result tdl_graph_compute_shapes(struct tdl_graph *g, const struct tdl_i
 {
     TDL_NEED(g, "graph");
     TDL_NEED(out_outputs, "out_outputs");
-    if (count)
-        TDL_NEED(sizes, "sizes");
-    for (uint32_t i = 0; i < count; i++)
-        TDL_NEED_KNOWN(&sizes[i]);
     bool known;
     tdl_shapes shapes;
     if (output_count != g->plan.ir->output_count)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "the graph has %u outputs; there is room for %u", g->plan.ir->output_count,
                         output_count);
-    enum tdl_result r = tdl_context_check(g->ctx);
-    if (r == TDL_OK)
-        r = read_sizes(g, sizes, count, shapes);
+    const enum tdl_result r = begin(g, sizes, count, shapes);
     if (r != TDL_OK)
         return tdl_logged(g->ctx, r);
     if (is_first(g, shapes)) {
@@ -676,15 +742,9 @@ enum tdl_result tdl_graph_prepare(struct tdl_graph *g, const struct tdl_input_si
 {
     TDL_NEED_KNOWN(params);
     TDL_NEED(g, "graph");
-    if (count)
-        TDL_NEED(sizes, "sizes");
-    for (uint32_t i = 0; i < count; i++)
-        TDL_NEED_KNOWN(&sizes[i]);
     struct tdl_graph *plan = NULL;
     tdl_shapes shapes;
-    enum tdl_result r = tdl_context_check(g->ctx);
-    if (r == TDL_OK)
-        r = read_sizes(g, sizes, count, shapes);
+    enum tdl_result r = begin(g, sizes, count, shapes);
     if (r == TDL_OK && is_first(g, shapes))
         r = tdl_graph_compile(g, params);
     else if (r == TDL_OK)

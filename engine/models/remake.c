@@ -126,8 +126,8 @@ static bool list_sizes(const struct model *m, const struct tdl_input_size *sizes
     };
     ok = out->list && out->names;
     for (uint32_t k = 0; ok && k < count; k++)
-        for (uint32_t i = 0; ok && i < TDL_MAX_RANK && sizes[k].shape[i]; i++)
-            ok = add_place(out, &sizes[k], i);
+        for (uint32_t i = 0; ok && i < TDL_MAX_RANK; i++)
+            ok = !sizes[k].shape[i] || add_place(out, &sizes[k], i);
     for (uint32_t i = 0; ok && i < m->params.dimension_count; i++)
         out->list[out->count++] = m->dimensions[i];
     return ok;

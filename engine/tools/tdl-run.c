@@ -129,48 +129,41 @@ static bool take_size(struct run *r, uint32_t index, const char *path, struct td
     return rank != 0 && rank == p->rank;
 }
 
-/* Inputs without a file follow those with one by the names of their dimensions. */
-static void follow(struct run *r, uint32_t index, const bool *taken,
-                   const struct tdl_tensor_params *all, struct tdl_tensor_params *p)
-{
-    for (uint32_t i = 0; i < p->rank; i++) {
-        const struct tdl_dynamic_dimension *own = tdl_graph_input_dimension(r->graph, index, i);
-
-        for (uint32_t k = 0; own && k < r->input_count; k++)
-            for (uint32_t d = 0; taken[k] && d < all[k].rank; d++) {
-                const struct tdl_dynamic_dimension *other =
-                    tdl_graph_input_dimension(r->graph, k, d);
-
-                if (other && !strcmp(own->name, other->name))
-                    p->shape[i] = all[k].shape[d];
-            }
-    }
-}
-
-/* The shapes of all inputs, and the plan for them. */
-static int settle_sizes(struct run *r, struct tdl_tensor_params *inputs)
+/* The shapes of all inputs and outputs: of inputs with a file the file's, of others what follows;
+ * and the plan for them. */
+static int settle_sizes(struct run *r, struct tdl_tensor_params *inputs,
+                        struct tdl_tensor_params *outputs)
 {
     const struct options *o = r->options;
     const struct tdl_compile_params compile = {.progress = tool_progress};
     struct tdl_input_size sizes[MAX_FILES] = {{0}};
     const struct tdl_tensor_params *p;
-    bool taken[MAX_FILES] = {false};
+    uint32_t count = 0;
 
-    for (uint32_t i = 0; i < MAX_FILES && (p = tdl_graph_input(r->graph, i, &r->inputs[i].name));
-         i++) {
-        const char *path = file_of(o->inputs, o->input_count, r->inputs[i].name, i == 0);
+    for (; r->input_count < MAX_FILES &&
+           (p = tdl_graph_input(r->graph, r->input_count, &r->inputs[r->input_count].name));
+         r->input_count++) {
+        const char *name = r->inputs[r->input_count].name;
+        const char *path = file_of(o->inputs, o->input_count, name, r->input_count == 0);
+        struct tdl_tensor_params own = *p;
 
-        inputs[i] = *p;
-        taken[i] = path && take_size(r, i, path, &inputs[i]);
-        r->input_count++;
+        if (!path || !take_size(r, r->input_count, path, &own))
+            continue;
+        sizes[count].name = name;
+        memcpy(sizes[count++].shape, own.shape, sizeof(own.shape));
     }
+    while (r->output_count < MAX_FILES &&
+           tdl_graph_output(r->graph, r->output_count, &r->outputs[r->output_count].name))
+        r->output_count++;
+    if (tdl_graph_compute_inputs(r->graph, sizes, count, inputs, r->input_count) != TDL_OK)
+        return tool_model_fail(o->model, tdl_last_error());
     for (uint32_t i = 0; i < r->input_count; i++) {
-        if (!taken[i])
-            follow(r, i, taken, inputs, &inputs[i]);
         sizes[i].name = r->inputs[i].name;
         memcpy(sizes[i].shape, inputs[i].shape, sizeof(sizes[i].shape));
     }
-    if (tdl_graph_prepare(r->graph, sizes, r->input_count, &compile) != TDL_OK)
+    if (tdl_graph_prepare(r->graph, sizes, r->input_count, &compile) != TDL_OK ||
+        tdl_graph_compute_shapes(r->graph, sizes, r->input_count, outputs, r->output_count) !=
+            TDL_OK)
         return tool_model_fail(o->model, tdl_last_error());
     return TOOL_OK;
 }
@@ -185,36 +178,15 @@ static int create_tensor(struct run *r, const struct tdl_tensor_params *params,
                                                             : tool_fail("%s", tdl_last_error());
 }
 
-static int bind_outputs(struct run *r, const struct tdl_tensor_params *inputs)
-{
-    struct tdl_tensor_params outputs[MAX_FILES];
-    struct tdl_input_size sizes[MAX_FILES] = {{0}};
-    int status = TOOL_OK;
-
-    while (r->output_count < MAX_FILES &&
-           tdl_graph_output(r->graph, r->output_count, &r->outputs[r->output_count].name))
-        r->output_count++;
-    for (uint32_t i = 0; i < r->input_count; i++) {
-        sizes[i].name = r->inputs[i].name;
-        memcpy(sizes[i].shape, inputs[i].shape, sizeof(sizes[i].shape));
-    }
-    if (tdl_graph_compute_shapes(r->graph, sizes, r->input_count, outputs, r->output_count) !=
-        TDL_OK)
-        return tool_fail("%s", tdl_last_error());
-    for (uint32_t i = 0; status == TOOL_OK && i < r->output_count; i++)
-        status = create_tensor(r, &outputs[i], &r->outputs[i].tensor);
-    return status;
-}
-
 static int bind_tensors(struct run *r)
 {
-    struct tdl_tensor_params inputs[MAX_FILES];
-    int status = settle_sizes(r, inputs);
+    struct tdl_tensor_params inputs[MAX_FILES], outputs[MAX_FILES];
+    int status = settle_sizes(r, inputs, outputs);
 
     for (uint32_t i = 0; status == TOOL_OK && i < r->input_count; i++)
         status = create_tensor(r, &inputs[i], &r->inputs[i].tensor);
-    if (status == TOOL_OK)
-        status = bind_outputs(r, inputs);
+    for (uint32_t i = 0; status == TOOL_OK && i < r->output_count; i++)
+        status = create_tensor(r, &outputs[i], &r->outputs[i].tensor);
     if (status == TOOL_OK)
         printf("load   %.1f ms\n", (double)(tool_now() - r->start) / 1e6);
     return status == TOOL_OK ? check_names(r) : status;

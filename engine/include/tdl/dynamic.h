@@ -56,7 +56,10 @@ TDL_API enum tdl_result tdl_builder_set_dynamic(struct tdl_builder *builder, con
  * the thread that makes the plan: that of tdl_graph_dispatch(), tdl_graph_prepare() or
  * tdl_graph_compute_shapes(), or one of the library's (tdl_build_params.plans_in_background);
  * several calls at once, where several threads make plans.
- * @param sizes  of all inputs, in the order of the graph
+ * @param sizes  of all inputs, in the order of the graph. A dimension of 0 is one whose size
+ *               nobody has said: where it follows from the others it is made so, as the states
+ *               of a recurrent model may be; else the function fails, and is asked again with
+ *               the first plan's size
  */
 typedef enum tdl_result (*tdl_remake_fn)(void *data, struct tdl_builder *builder,
                                          const struct tdl_input_size *sizes, uint32_t count);
@@ -77,12 +80,24 @@ TDL_API const struct tdl_dynamic_dimension *tdl_graph_input_dimension(const stru
                                                                       uint32_t index,
                                                                       uint32_t dimension);
 /**
+ * All inputs, where some have these sizes: type, shape and packing. Those that are not named
+ * have the size of a named one in dimensions of the same name, else what follows from the model
+ * file where it says so (states in TensorFlow.js), else that of the first plan.
+ * @param sizes        of inputs, as tdl_graph_input() counts their dimensions
+ * @param out_inputs   in the order of tdl_graph_input()
+ * @param input_count  inputs that there is room for; those of the graph
+ * @return as tdl_graph_compute_shapes()
+ * Thread-safe. Blocking: may read a model file anew; does not wait for the device.
+ */
+TDL_API enum tdl_result tdl_graph_compute_inputs(struct tdl_graph *graph,
+                                                 const struct tdl_input_size *sizes, uint32_t count,
+                                                 struct tdl_tensor_params *out_inputs,
+                                                 uint32_t input_count);
+/**
  * The outputs that inputs of these sizes give (WebNN's computeShapes()): type, shape and
  * packing, as tdl_graph_output() has them for the first plan. Makes no plan. Where there is one
  * it is at once, else shapes are inferred, and a model file is read anew.
- * @param sizes         of inputs, as tdl_graph_input() counts their dimensions; inputs that are
- *                      not named have the first plan's size, in dimensions of a name that is
- *                      among the named ones that size
+ * @param sizes         of inputs, as tdl_graph_compute_inputs() has them
  * @param out_outputs   in the order of tdl_graph_output()
  * @param output_count  outputs that there is room for; those of the graph
  * @return TDL_ERROR_INVALID_ARGUMENT for sizes that are out of range; else what operators say
@@ -97,7 +112,7 @@ TDL_API enum tdl_result tdl_graph_compute_shapes(struct tdl_graph *graph,
  * than later ones; on a thread of the caller's this is how plans are made in the background.
  * Waits for one that is being made. Of a graph without dynamic dimensions it is
  * tdl_graph_compile().
- * @param sizes   as in tdl_graph_compute_shapes()
+ * @param sizes   as tdl_graph_compute_inputs() has them
  * @param params  of compiling; NULL: with defaults
  * Thread-safe. Blocking: as tdl_builder_build(), and with a model file as reading it.
  */

@@ -658,6 +658,47 @@ static void check_files(void)
 
 /* ---------------------------------------------------------------- one's own maker */
 
+/* A state is half as long as what it stands beside, where nobody says more. */
+static enum tdl_result make_state(void *data, struct tdl_builder *b, const struct tdl_input_size *s,
+                                  uint32_t inputs)
+{
+    const uint32_t half = s[1].shape[0] ? s[1].shape[0] : s[0].shape[0] / 2;
+    O x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, s[0].shape[0]));
+    O state = subject_input(b, "state", SUBJECT_SHAPE(TDL_FLOAT32, half));
+    *(uint32_t *)data += inputs;
+    return tdl_builder_output(b, "y", tdl_builder_concat(b, (O[]){x, state}, 2, 0));
+}
+
+static void check_states(void)
+{
+    const struct tdl_input_size first[] = {{.name = "x", .shape = {8}},
+                                           {.name = "state", .shape = {4}}},
+                                other[] = {{.name = "x", .shape = {6}},
+                                           {.name = "state", .shape = {1}}};
+    struct tdl_tensor_params in[2], out;
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    uint32_t calls = 0;
+    check_begin("dynamic: sizes that follow");
+    OK(tdl_builder_create(ctx, &b));
+    OK(make_state(&calls, b, first, 2));
+    tdl_builder_set_remake(b, make_state, &calls, NULL);
+    OK(tdl_builder_set_dynamic(b, "x", 0, NULL));
+    OK(tdl_builder_set_dynamic(b, "state", 0, NULL));
+    OK(tdl_builder_build(b, NULL, &g));
+    tdl_builder_destroy(&b);
+    OK(tdl_graph_compute_inputs(g, other, 1, in, 2));
+    CHECK(in[0].shape[0] == 6 && in[1].shape[0] == 3, "%u and %u", in[0].shape[0], in[1].shape[0]);
+    OK(tdl_graph_compute_shapes(g, other, 1, &out, 1));
+    CHECK(out.shape[0] == 9, "%u", out.shape[0]);
+    OK(tdl_graph_compute_shapes(g, other, 2, &out, 1));
+    CHECK(out.shape[0] == 7, "%u", out.shape[0]);
+    OK(tdl_graph_compute_inputs(g, NULL, 0, in, 2));
+    CHECK(in[0].shape[0] == 8 && in[1].shape[0] == 4, "%u and %u", in[0].shape[0], in[1].shape[0]);
+    FAILS(tdl_graph_compute_inputs(g, other, 1, in, 1), TDL_ERROR_INVALID_ARGUMENT, "2 inputs");
+    tdl_graph_destroy(&g);
+}
+
 struct maker {
     int released;
     bool wrongly;
@@ -672,6 +713,8 @@ static enum tdl_result make(void *data, struct tdl_builder *b, const struct tdl_
                             uint32_t inputs)
 {
     const struct maker *m = data;
+    if (!s->shape[0]) /* nobody said it, and nothing says it here */
+        return TDL_ERROR_INVALID_STATE;
     O x = subject_input(b, s->name, SUBJECT_SHAPE(TDL_FLOAT32, s->shape[0], s->shape[1]));
     CHECK(inputs == 1, "%u inputs", inputs);
     x = tdl_builder_reshape(b, x, 1, (const uint32_t[]){s->shape[0] * s->shape[1]});
@@ -727,6 +770,7 @@ int main(void)
     check_models();
     check_files();
     check_maker();
+    check_states();
     unlink(path);
     free(model);
     check_context_close(ctx);
