@@ -62,13 +62,14 @@ struct tdl_model_number {
 /** The part of struct tdl_model_params that may grow. */
 struct tdl_model_more {
     /** Sizes that the file leaves open are dynamic (dynamic.h): the graph takes tensors of
-     *  any, by the file's names for them (one that was said by its place is of its own). What `dimensions` and `size` say is then the size of the
-     *  graph's first plan. Without it, that is what the file notes, the largest of its range,
-     *  or for height and width of pictures 256. For another size the file is read again, which
-     *  has to be the same; data of tdl_model_import() must stay valid until the graphs are
-     *  destroyed. So must what `output_data` and `input_data` point to; `output` and `input` are
-     *  called for each plan, on the thread that makes it, and answer alike. An input that
-     *  `input` gives is dynamic where it says so itself. */
+     *  any, by the file's names for them; one that is said by its place is of its own. What
+     *  `dimensions` and `size` say is then the size of the graph's first plan. Without it, that
+     *  is what the file notes, the largest of its range, or for height and width of pictures
+     *  256. For another size the file is read again, which has to be the same; data of
+     *  tdl_model_import() must stay valid until the graphs are destroyed. So must what
+     *  `output_data` and `input_data` point to; `output` and `input` are called for each plan,
+     *  on the thread that makes it, and answer alike. An input that `input` gives is dynamic
+     *  where it says so itself. */
     bool dynamic;
     /** Names and ranges of such sizes, by the file's name or place, as in `dimensions`; without
      *  `dynamic` these alone are dynamic. May be NULL. */
