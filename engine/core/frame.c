@@ -83,6 +83,8 @@ static enum tdl_result check_tensor(const struct tdl_context *ctx, const struct 
     bool f16 = p->dtype == TDL_FLOAT16 && p->packing == TDL_PACKING_C4;
     if (tensor->buffer->ctx != ctx)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the tensor belongs to another context");
+    if (tdl_tensor_check_no_constant(tensor) != TDL_OK)
+        return TDL_ERROR_INVALID_ARGUMENT;
     if (p->rank != 4 || dims.n != 1 || dims.c != 3 || dims.w > UINT16_MAX || dims.h > UINT16_MAX ||
         !(f32 || f16))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,

@@ -191,6 +191,8 @@ static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_
         if (!t)
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%.400s\" has no tensor", what,
                             operand->name);
+        if (tdl_tensor_check_no_constant(t) != TDL_OK)
+            return TDL_ERROR_INVALID_ARGUMENT;
         const struct tdl_tensor_params *p = &t->params, *q = &operand->bound;
         if (t->buffer->ctx != g->ctx)
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,

@@ -29,21 +29,20 @@ struct entry {
 
 struct tdl_plans {
     struct tdl_graph *first;
-    /* What plans are made of: the function, or a copy of the IR, and the builder that has its
-     * constants. */
+    /* Plans are made by the function, or of a copy of the IR, whose constants the builder has. */
     struct tdl_remake *remake;
     struct tdl_ir *ir;
     struct tdl_builder *builder;
     struct tdl_dynamic_list dynamic; /* by the dimensions of tensors that are bound */
     struct tdl_build_params params;
-    char *algorithm; /* what the params point to */
+    char *algorithm; /* copied: `params` point here */
     uint64_t guard;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct entry *entries;
     uint64_t uses;
     struct tdl_plan_stats stats; /* `plans` counts the first */
-    pthread_t thread;            /* that makes plans in the background, once one was wanted */
+    pthread_t thread;            /* makes plans in the background, once one was wanted */
     bool running;
     atomic_bool ending;
 };
@@ -124,9 +123,9 @@ static bool read_bindings(const struct tdl_graph *g, const struct tdl_binding *i
 
 /* ---------------------------------------------------------------- making plans */
 
-/* What a plan is made of. */
+/* Operators to plan. */
 struct source {
-    struct tdl_builder *builder; /* of the function; or NULL */
+    struct tdl_builder *builder; /* NULL: the copy is resized */
     struct tdl_ir *copy, *ir;
 };
 
@@ -456,8 +455,8 @@ void tdl_plans_give_back(struct tdl_graph *g, struct tdl_graph *plan)
 
 /* ------------------------------------------------------------- making the list */
 
-/* Whether an operator's options were made for a size shows at another one. Other errors may
- * be those of that size. */
+/* An operator whose options were made for one size is found at another. All other errors may be
+ * that size's. */
 static enum tdl_result try_resize(const struct tdl_builder *b)
 {
     struct tdl_input_size sizes[TDL_MAX_INPUTS] = {{0}};
@@ -658,7 +657,7 @@ static enum tdl_result read_sizes(const struct tdl_graph *g, const struct tdl_in
     return tdl_dynamic_check(&p->dynamic, g->plan.ir, out);
 }
 
-/* What the functions below have in common: their sizes, checked. */
+/* Every function below begins so: with its sizes, checked. */
 static enum tdl_result begin(struct tdl_graph *g, const struct tdl_input_size *sizes,
                              uint32_t count, tdl_shapes out)
 {

@@ -16,7 +16,7 @@ struct tdl_builder;
 
 /* TDL_OK, or why graphs of it have no other sizes than the inputs' now. */
 enum tdl_result tdl_plans_check(const struct tdl_builder *builder);
-/* Of a graph that was just built; it has it in its `plans`. */
+/* Called for a graph that was just built; the list becomes its `plans`. */
 enum tdl_result tdl_plans_create(struct tdl_graph *first, struct tdl_builder *builder,
                                  const struct tdl_build_params *params, uint64_t guard,
                                  struct tdl_plans **out_plans);

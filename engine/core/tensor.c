@@ -23,19 +23,24 @@ struct tdl_tensor *tdl_tensor_new(const struct tdl_tensor_params *params)
     return t;
 }
 
-/* Check that the device can hold such a tensor. */
-static enum tdl_result check_params(const struct tdl_context *context,
-                                    const struct tdl_tensor_params *params)
+enum tdl_result tdl_tensor_check_params(const struct tdl_context *context,
+                                        const struct tdl_tensor_params *params)
 {
     const char *label = params->label ? params->label : "tensor";
     const uint32_t known = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE | TDL_TENSOR_EXPORTABLE |
-                           TDL_TENSOR_EXPORTABLE_DMA_BUF;
+                           TDL_TENSOR_EXPORTABLE_DMA_BUF | TDL_TENSOR_WAITS_IF_RENTED;
     enum tdl_result r = tdl_tensor_params_check(params);
     if (r != TDL_OK)
         return r;
     if (params->usage & ~known)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: there is no usage %#x", label,
                         params->usage & ~known);
+    if (params->usage & TDL_TENSOR_WAITS_IF_RENTED &&
+        !(params->usage & (TDL_TENSOR_EXPORTABLE | TDL_TENSOR_EXPORTABLE_DMA_BUF)))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: TDL_TENSOR_WAITS_IF_RENTED is for what can be rented: with "
+                        "TDL_TENSOR_EXPORTABLE or TDL_TENSOR_EXPORTABLE_DMA_BUF",
+                        label);
     if ((params->dtype == TDL_INT64 || params->dtype == TDL_UINT64) && !context->info.shader_int64)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s needs shaderInt64, which %s lacks", label,
                         tdl_dtype_name(params->dtype), context->info.name);
@@ -51,7 +56,7 @@ enum tdl_result tdl_tensor_create(struct tdl_context *context,
     TDL_NEED(out_tensor, "out_tensor");
     struct tdl_batch *batch = NULL;
     *out_tensor = NULL;
-    enum tdl_result r = check_params(context, params);
+    enum tdl_result r = tdl_tensor_check_params(context, params);
     if (r != TDL_OK)
         return tdl_logged(context, r);
     struct tdl_tensor *t = tdl_tensor_new(params);
@@ -110,7 +115,7 @@ enum tdl_result tdl_tensor_create_on(struct tdl_buffer *buffer,
     enum tdl_result r;
     *out_tensor = NULL;
     TRY(tdl_context_check(buffer->ctx));
-    TRY(check_params(buffer->ctx, params));
+    TRY(tdl_tensor_check_params(buffer->ctx, params));
     TRY(check_buffer(buffer, params));
     t = tdl_tensor_new(params);
     if (!t)
@@ -127,6 +132,9 @@ void tdl_tensor_destroy(struct tdl_tensor **tensor)
     if (!t)
         return;
     tdl_buffer_destroy(&t->buffer);
+    if (t->owner)
+        tdl_weights_release(t->owner, &t->constant);
+    tdl_context_destroy(&t->owner);
     free(t);
 }
 
@@ -365,6 +373,8 @@ enum tdl_result tdl_tensor_reshape(struct tdl_tensor *t, uint32_t rank, const ui
     struct tdl_tensor_params params = t->params;
     char from[96], to[96];
     *out_view = NULL;
+    if (tdl_tensor_check_no_constant(t) != TDL_OK)
+        return TDL_ERROR_INVALID_ARGUMENT;
     if (rank > TDL_MAX_RANK)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: rank %u; %d at most", t->label, rank,
                         TDL_MAX_RANK);

@@ -185,9 +185,10 @@ fail:
 
 /* ------------------------------------------------------------------------ both */
 
-enum tdl_result tdl_weights_share(struct tdl_context *ctx, const struct tdl_weights_block *blocks,
-                                  uint32_t count, enum tdl_buffer_access access,
-                                  struct tdl_weights *out)
+/* `own`: in memory of one's own. */
+static enum tdl_result share(struct tdl_context *ctx, const struct tdl_weights_block *blocks,
+                             uint32_t count, enum tdl_buffer_access access, bool own,
+                             struct tdl_weights *out)
 {
     struct tdl_weights_table *table = &ctx->weights;
     struct entry *wanted = calloc(count + (size_t)1, sizeof(*wanted));
@@ -204,7 +205,7 @@ enum tdl_result tdl_weights_share(struct tdl_context *ctx, const struct tdl_weig
     }
     /* Held until the upload is in the queue: another graph may use it from then on. */
     pthread_mutex_lock(&table->lock);
-    if (take_of_others(table, wanted, count, out))
+    if (own || take_of_others(table, wanted, count, out))
         r = add_rest(ctx, blocks, wanted, count, access, out);
     pthread_mutex_unlock(&table->lock);
 fail:
@@ -212,6 +213,19 @@ fail:
     if (r != TDL_OK)
         tdl_weights_release(ctx, out);
     return r;
+}
+
+enum tdl_result tdl_weights_share(struct tdl_context *ctx, const struct tdl_weights_block *blocks,
+                                  uint32_t count, enum tdl_buffer_access access,
+                                  struct tdl_weights *out)
+{
+    return share(ctx, blocks, count, access, false, out);
+}
+
+enum tdl_result tdl_weights_hold(struct tdl_context *ctx, const struct tdl_weights_block *block,
+                                 enum tdl_buffer_access access, struct tdl_weights *out)
+{
+    return share(ctx, block, 1, access, true, out);
 }
 
 /* With the lock held: out of the list if nobody has it any more. */

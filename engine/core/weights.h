@@ -39,6 +39,10 @@ struct tdl_weights {
 enum tdl_result tdl_weights_share(struct tdl_context *ctx, const struct tdl_weights_block *blocks,
                                   uint32_t count, enum tdl_buffer_access access,
                                   struct tdl_weights *out);
+/* Have one block on the device, at the beginning of memory of its own, of which graphs take it. As
+ * above. */
+enum tdl_result tdl_weights_hold(struct tdl_context *ctx, const struct tdl_weights_block *block,
+                                 enum tdl_buffer_access access, struct tdl_weights *out);
 /* The memory goes with its last graph, when the timeline has passed its last use. Zeroed
  * ones are accepted. */
 void tdl_weights_release(struct tdl_context *ctx, struct tdl_weights *weights);

@@ -9,7 +9,7 @@
 
 struct tdl_dynamic {
     uint32_t input, dimension;          /* numbers */
-    struct tdl_dynamic_dimension range; /* its name is the list's; min and max are there */
+    struct tdl_dynamic_dimension range; /* name owned by the list; min and max set */
 };
 
 struct tdl_dynamic_list {

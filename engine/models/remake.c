@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the caller said, copied. */
+/* Copies of what the caller said. */
 struct model {
     struct tdl_model_params params;
     const void *data; /* borrowed; NULL: it is a file */

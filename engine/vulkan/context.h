@@ -40,6 +40,7 @@ struct tdl_device_functions {
 struct tdl_vk_context {
     struct tdl_context base;
     pthread_mutex_t lock;
+    pthread_cond_t returned;    /* a tensor of TDL_TENSOR_WAITS_IF_RENTED; with the lock */
     pthread_mutex_t queue_lock; /* for a device of our own; see tdl_context_lock_queue() */
 
     struct tdl_setup setup;

@@ -182,6 +182,7 @@ static struct tdl_context *context_new(const struct tdl_context_params *params)
     }
     tdl_context_init(&vk->base, &tdl_device_vulkan, params);
     pthread_mutex_init(&vk->lock, NULL);
+    pthread_cond_init(&vk->returned, NULL);
     pthread_mutex_init(&vk->queue_lock, NULL);
     tdl_stale_init(&vk->stale);
     for (uint32_t i = 0; i < TDL_MAX_QUEUES; i++)
@@ -294,6 +295,7 @@ void tdl_vk_context_destroy(struct tdl_context *ctx)
     if (!tdl_vk(ctx)->setup.borrowed)
         tdl_instance_destroy(tdl_vk(ctx)->instance);
     tdl_setup_finish(&tdl_vk(ctx)->setup);
+    pthread_cond_destroy(&tdl_vk(ctx)->returned);
     pthread_mutex_destroy(&tdl_vk(ctx)->lock);
     pthread_mutex_destroy(&tdl_vk(ctx)->queue_lock);
     tdl_stale_finish(&tdl_vk(ctx)->stale);

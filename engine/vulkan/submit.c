@@ -189,6 +189,15 @@ static enum tdl_result submit_locked(struct tdl_vk_batch *b)
     return TDL_OK;
 }
 
+/* Somebody may have rented what the batch uses since it was added. Call with the lock held,
+ * which is let go meanwhile: so all are looked at again. */
+static void await_rented(const struct tdl_vk_batch *b)
+{
+    for (uint32_t i = 0; i < b->use_count; i++)
+        if (tdl_rental_await_locked(b->uses[i].buffer))
+            i = UINT32_MAX;
+}
+
 enum tdl_result tdl_vk_batch_submit(struct tdl_batch *batch, uint64_t *out_point)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
@@ -203,6 +212,7 @@ enum tdl_result tdl_vk_batch_submit(struct tdl_batch *batch, uint64_t *out_point
         return r;
     }
     pthread_mutex_lock(&tdl_vk(ctx)->lock);
+    await_rented(b);
     r = submit_locked(b);
     pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     tdl_batch_let_go(b, r == TDL_OK);

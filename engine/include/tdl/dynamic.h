@@ -122,11 +122,11 @@ TDL_API enum tdl_result tdl_graph_prepare(struct tdl_graph *graph,
 
 /** Counters since the graph was built. */
 struct tdl_plan_stats {
-    uint32_t plans;       /**< that there are now; 1 of a graph without dynamic dimensions */
-    uint32_t max_plans;   /**< that it keeps */
+    uint32_t plans;       /**< plans now; 1 of a graph without dynamic dimensions */
+    uint32_t max_plans;   /**< bound of these */
     uint64_t made;        /**< with the first */
-    uint64_t dropped;     /**< of these, to make room */
-    uint64_t failed;      /**< that could not be made */
+    uint64_t dropped;     /**< plans that went to make room */
+    uint64_t failed;      /**< plans that could not be made */
     uint64_t made_ns;     /**< time that making the last one took, wall clock */
     uint64_t reserved[4]; /**< 0: room for later versions */
 };

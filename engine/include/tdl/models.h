@@ -74,7 +74,7 @@ struct tdl_model_more {
     /** Names and ranges of such sizes, by the file's name or place, as in `dimensions`; without
      *  `dynamic` these alone are dynamic. May be NULL. */
     const struct tdl_dynamic_dimension *ranges;
-    uint32_t range_count; /**< of these */
+    uint32_t range_count; /**< ranges in the list */
     uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /** Sizes that a file leaves open, as plans have fixed shapes. A zeroed struct says

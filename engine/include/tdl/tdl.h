@@ -397,6 +397,10 @@ enum tdl_tensor_usage {
     TDL_TENSOR_EXPORTABLE = 1 << 2,
     /** The same, by dma-buf: not on every device, see tdl_device_info. */
     TDL_TENSOR_EXPORTABLE_DMA_BUF = 1 << 3,
+    /** With one of those: while it is rented, a use here waits in the caller's thread until
+     *  another one has called tdl_tensor_return(), and is no error. Who has rented it must not
+     *  use it before that: it would wait for itself. */
+    TDL_TENSOR_WAITS_IF_RENTED = 1 << 4,
 };
 
 struct tdl_tensor; /**< device memory with a type and a shape (MLTensor) */
@@ -423,6 +427,19 @@ TDL_API size_t tdl_tensor_params_size(const struct tdl_tensor_params *params);
 TDL_API enum tdl_result tdl_tensor_create(struct tdl_context *context,
                                           const struct tdl_tensor_params *params,
                                           struct tdl_tensor **out_tensor);
+/**
+ * Create a tensor that is a constant of graphs, of any number of builders of the context
+ * (WebNN's createConstantTensor): tdl_builder_constant_tensor(). Nobody writes it, and no
+ * dispatch binds it. Graphs whose kernels read it as it lies have no copy of it, those that want
+ * it packed one between them; it may be destroyed before them.
+ * @param params  `usage` of READABLE at most; no packs
+ * @param data    read before the call returns; `size` as tdl_tensor_params_size() has it
+ * Allocates device memory; may block for that. Thread-safe.
+ */
+TDL_API enum tdl_result tdl_tensor_create_constant(struct tdl_context *context,
+                                                   const struct tdl_tensor_params *params,
+                                                   const void *data, size_t size,
+                                                   struct tdl_tensor **out_tensor);
 TDL_API void tdl_tensor_destroy(struct tdl_tensor **tensor);
 TDL_API const struct tdl_tensor_params *tdl_tensor_get_params(const struct tdl_tensor *tensor);
 
@@ -601,6 +618,11 @@ TDL_API struct tdl_operand *tdl_builder_input(struct tdl_builder *builder, const
 TDL_API struct tdl_operand *tdl_builder_constant(struct tdl_builder *builder,
                                                  const struct tdl_tensor_params *desc,
                                                  const void *data, size_t size);
+/** The constant that a tensor of tdl_tensor_create_constant() holds, of the builder's context
+ *  (WebNN's constant(tensor)). Blocking: its elements are read from the device, as building may
+ *  pack them otherwise; the builder keeps them. The tensor may be destroyed then. */
+TDL_API struct tdl_operand *tdl_builder_constant_tensor(struct tdl_builder *builder,
+                                                        struct tdl_tensor *tensor);
 /**
  * The elements of a constant, or of the result of an operator that reads constants only
  * and gives up to 2^16 elements or as many as it reads: computed by this call, by the

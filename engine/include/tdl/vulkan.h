@@ -355,7 +355,8 @@ struct tdl_rental {
 /**
  * Give a tensor to another device, GPU to GPU (WebNN's importExternalBuffer).
  * Until tdl_tensor_return() every use here (write, read, dispatch, also of its
- * reshaped views, another rent) is an error that names the tensor.
+ * reshaped views, another rent) is an error that names the tensor, as WebNN's
+ * exportToGPU() has it; of one with TDL_TENSOR_WAITS_IF_RENTED it waits for that.
  *
  * Work queued on the tensor before is waited for on the GPU: through a timeline
  * semaphore that both sides keep, where tdl_device_info.timeline_fd (or with

@@ -28,7 +28,8 @@ enum tdl_result tdl_rentable_create(struct tdl_context *ctx, const struct tdl_bu
     enum tdl_result r =
         tdl_buffer_create_rentable(ctx, wish->size, dma_buf, wish->name, out_buffer);
     if (r == TDL_OK)
-        r = tdl_rental_create(*out_buffer, wish->name);
+        r = tdl_rental_create(*out_buffer, wish->name,
+                              wish->exportable & TDL_TENSOR_WAITS_IF_RENTED);
     if (r != TDL_OK)
         tdl_buffer_destroy(out_buffer);
     return r;
@@ -287,6 +288,7 @@ enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental 
     if (r == TDL_OK) {
         within = state->family == VK_QUEUE_FAMILY_IGNORED;
         state->rented = false;
+        pthread_cond_broadcast(&tdl_vk(ctx)->returned);
         state->away = true;
         state->wait = wait;
         if (wait.semaphore == state->timeline)
@@ -368,7 +370,7 @@ enum tdl_result tdl_tensor_import(struct tdl_context *ctx, const struct tdl_tens
     }
     TRY(tdl_buffer_import_fd(ctx, rental->type, rental->memory_fd, rental->size, &t->buffer));
     tdl_vkb(t->buffer)->shared = false; /* changes hands by rent and return instead */
-    TRY(tdl_rental_create(t->buffer, t->label));
+    TRY(tdl_rental_create(t->buffer, t->label, params->usage & TDL_TENSOR_WAITS_IF_RENTED));
     tdl_vkb(t->buffer)->rental->family = tdl_vkb(t->buffer)->external_family;
     tdl_vkb(t->buffer)->rental->away = true;
     TRY(import_order(t->buffer, rental));

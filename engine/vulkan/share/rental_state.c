@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static void forget(struct tdl_buffer *b)
 {
@@ -17,12 +18,13 @@ static void forget(struct tdl_buffer *b)
     tdl_vkb(b)->rental = NULL;
 }
 
-enum tdl_result tdl_rental_create(struct tdl_buffer *b, const char *label)
+enum tdl_result tdl_rental_create(struct tdl_buffer *b, const char *label, bool waits)
 {
     tdl_vkb(b)->rental = calloc(1, sizeof(*tdl_vkb(b)->rental));
     if (!tdl_vkb(b)->rental)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a tensor");
     tdl_vkb(b)->forget = forget;
+    tdl_vkb(b)->rental->waits = waits;
     snprintf(tdl_vkb(b)->rental->label, sizeof(tdl_vkb(b)->rental->label), "%s", label);
     return TDL_OK;
 }
@@ -36,11 +38,28 @@ enum tdl_result tdl_rental_check_locked(const struct tdl_buffer *b)
                     tdl_vkb(b)->rental->label);
 }
 
+/* Nobody tells those who wait that the device is lost: they look now and then. */
+bool tdl_rental_await_locked(const struct tdl_buffer *b)
+{
+    const struct tdl_rental_state *state = tdl_vkb(b)->rental;
+    struct tdl_vk_context *vk = tdl_vk(b->ctx);
+    bool waited = false;
+    while (state && state->waits && state->rented && !atomic_load(&b->ctx->lost)) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        waited = true;
+        pthread_cond_timedwait(&vk->returned, &vk->lock, &until);
+    }
+    return waited;
+}
+
 enum tdl_result tdl_rental_check(const struct tdl_buffer *b)
 {
     if (!tdl_vkb(b)->rental)
         return TDL_OK;
     pthread_mutex_lock(&tdl_vk(b->ctx)->lock);
+    tdl_rental_await_locked(b);
     enum tdl_result r = tdl_rental_check_locked(b);
     pthread_mutex_unlock(&tdl_vk(b->ctx)->lock);
     return r;

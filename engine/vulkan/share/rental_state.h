@@ -12,7 +12,8 @@
 
 /* Guarded by tdl_vk(ctx)->lock. */
 struct tdl_rental_state {
-    bool rented;                  /* others have it: every use is an error */
+    bool rented;                  /* others have it: every use is an error, */
+    bool waits;                   /* … or waits for them */
     bool away;                    /* others had it: the next submission takes it over */
     uint32_t family;              /* stands for the others; 0: it was never rented */
     struct tdl_semaphore_op wait; /* awaited by that submission, if any */
@@ -23,8 +24,11 @@ struct tdl_rental_state {
 };
 
 /* All of these accept buffers that cannot be rented. TDL_OK, or that the
- * tensor is rented. */
+ * tensor is rented; of one that waits, when it is no more, or the device is lost. */
 enum tdl_result tdl_rental_check(const struct tdl_buffer *buffer);
+/* Wait until it is returned, if it is such a one. Call with the lock held, which is let go
+ * meanwhile: true if it was. */
+bool tdl_rental_await_locked(const struct tdl_buffer *buffer);
 enum tdl_result tdl_rental_check_locked(const struct tdl_buffer *buffer);
 /* Have the submission wait until those who had it are done. */
 enum tdl_result tdl_rental_wait(const struct tdl_buffer *buffer, struct tdl_sync *sync);
@@ -32,6 +36,6 @@ enum tdl_result tdl_rental_wait(const struct tdl_buffer *buffer, struct tdl_sync
  * Call with the lock held. */
 void tdl_rental_used(struct tdl_buffer *buffer, uint32_t gave);
 /* Make a buffer one that can be rented. */
-enum tdl_result tdl_rental_create(struct tdl_buffer *buffer, const char *label);
+enum tdl_result tdl_rental_create(struct tdl_buffer *buffer, const char *label, bool waits);
 
 #endif

@@ -297,6 +297,97 @@ static void check_tables(void)
     subject_close(&s);
 }
 
+/* ------------------------------------------------------------- constant tensors */
+
+enum { SIDE = 96 };
+
+static uint64_t memory_now(void)
+{
+    struct tdl_context_stats stats;
+    OK(tdl_context_sync(ctx));
+    tdl_context_get_stats(ctx, &stats);
+    return stats.memory_bytes;
+}
+
+/* y = x + c, which is read as it lies. */
+static struct tdl_graph *add_constant(struct tdl_tensor *c)
+{
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    OK(tdl_builder_create(ctx, &b));
+    O x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, SIDE, SIDE));
+    O y = tdl_builder_add(b, x, tdl_builder_constant_tensor(b, c));
+    OK(tdl_builder_output(b, "y", y));
+    OK(tdl_builder_build(b, NULL, &g));
+    tdl_builder_destroy(&b);
+    return g;
+}
+
+static void refuse_constant(struct tdl_graph *g, struct tdl_tensor *c, const float *data)
+{
+    const struct tdl_tensor_params *p = tdl_tensor_get_params(c);
+    struct tdl_tensor_params written = *p;
+    struct tdl_tensor *other = NULL;
+    struct tdl_builder *b;
+    struct tdl_binding in = {"x", c}, out = {"y", NULL};
+    OK(tdl_tensor_create(ctx, p, &other));
+    out.tensor = other;
+    FAILS(tdl_graph_dispatch(g, &in, 1, &out, 1, NULL), TDL_ERROR_INVALID_ARGUMENT, "a constant");
+    in.tensor = other, out.tensor = c;
+    FAILS(tdl_graph_dispatch(g, &in, 1, &out, 1, NULL), TDL_ERROR_INVALID_ARGUMENT, "a constant");
+    OK(tdl_builder_create(ctx, &b));
+    CHECK(!tdl_builder_constant_tensor(b, other), "a tensor that may change");
+    FAILS(tdl_builder_status(b), TDL_ERROR_INVALID_ARGUMENT, "none of tdl_tensor_create_constant");
+    tdl_builder_destroy(&b);
+    tdl_tensor_destroy(&other);
+    FAILS(tdl_tensor_write(c, data, SIDE * SIDE * sizeof(*data), NULL), TDL_ERROR_INVALID_ARGUMENT,
+          "WRITABLE");
+    FAILS(tdl_tensor_reshape(c, 1, (const uint32_t[]){SIDE * SIDE}, &other),
+          TDL_ERROR_INVALID_ARGUMENT, "a constant");
+    written.usage = TDL_TENSOR_WRITABLE;
+    FAILS(tdl_tensor_create_constant(ctx, &written, data, SIDE * SIDE * sizeof(*data), &other),
+          TDL_ERROR_INVALID_ARGUMENT, "read at most");
+    FAILS(tdl_tensor_create_constant(ctx, p, data, 4, &other), TDL_ERROR_INVALID_ARGUMENT,
+          "given 4 bytes");
+}
+
+/* In two graphs, whose memory is the tensor's; and there when it has gone. */
+static void check_constant_tensors(void)
+{
+    static float values[SIDE * SIDE], x[SIDE * SIDE], y[SIDE * SIDE];
+    struct tdl_tensor_params p = SUBJECT_SHAPE(TDL_FLOAT32, SIDE, SIDE);
+    struct tdl_graph *graphs[2];
+    struct tdl_tensor *c;
+    struct rng rng = {21};
+    check_begin("constant tensors");
+    for (size_t i = 0; i < COUNT(values); i++)
+        values[i] = rng_float(&rng, -1, 1), x[i] = rng_float(&rng, -1, 1);
+    p.usage = TDL_TENSOR_READABLE;
+    const uint64_t before = memory_now();
+    OK(tdl_tensor_create_constant(ctx, &p, values, sizeof(values), &c));
+    OK(tdl_tensor_read(c, y, sizeof(y)));
+    CHECK(!memcmp(y, values, sizeof(y)), "not what it was given");
+    const uint64_t with = memory_now();
+    for (int i = 0; i < 2; i++)
+        graphs[i] = add_constant(c);
+    const uint64_t built = memory_now();
+    CHECK(with - before >= sizeof(values), "it takes %llu bytes",
+          (unsigned long long)(with - before));
+    CHECK(built - with < sizeof(values) / 4, "graphs take %llu bytes more; the constant has %zu",
+          (unsigned long long)(built - with), sizeof(values));
+    refuse_constant(graphs[0], c, values);
+    tdl_tensor_destroy(&c);
+    for (int i = 0; i < 2; i++) {
+        memset(y, 0, sizeof(y));
+        check_dispatch(ctx, graphs[i], x, y);
+        for (size_t k = 0; k < COUNT(y); k++)
+            if (!CHECK(y[k] == x[k] + values[k], "%g at %zu", (double)y[k], k))
+                break;
+        tdl_graph_destroy(&graphs[i]);
+    }
+    CHECK(memory_now() <= before, "memory that nobody has");
+}
+
 int main(void)
 {
     ctx = check_context_open();
@@ -306,6 +397,7 @@ int main(void)
     check_plain();
     check_norms();
     check_tables();
+    check_constant_tensors();
     check_context_close(ctx);
     return check_result();
 }

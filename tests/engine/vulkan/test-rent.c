@@ -477,6 +477,70 @@ static void test_threads(struct tdl_context *ctx)
     tdl_tensor_destroy(&race.tensor);
 }
 
+/* ------------------------------------------------------------------ waiting */
+
+struct waiter {
+    struct tdl_tensor *tensor;
+    struct tdl_batch *batch; /* with a use of it already; or NULL */
+    atomic_bool began, ended;
+    float first;
+};
+
+static void *use_it(void *data)
+{
+    struct waiter *w = data;
+    float values[ELEMENTS] = {0};
+    atomic_store(&w->began, true);
+    if (w->batch)
+        CHECK(tdl_batch_submit(w->batch, NULL) == TDL_OK, "%s", tdl_last_error());
+    else
+        CHECK(tdl_tensor_read(w->tensor, values, BYTES) == TDL_OK, "%s", tdl_last_error());
+    atomic_store(&w->ended, true);
+    w->first = values[0];
+    return NULL;
+}
+
+/* Uses wait until it is returned: those that begin then, and what was in a batch before. */
+static void test_waiting(struct tdl_context *ctx)
+{
+    const uint32_t usage = USAGE | TDL_TENSOR_EXPORTABLE | TDL_TENSOR_WAITS_IF_RENTED;
+    struct tdl_tensor_params p = params(USAGE | TDL_TENSOR_WAITS_IF_RENTED);
+    struct tdl_tensor *t, *y = tensor(ctx, USAGE);
+    struct tdl_graph *graph = adder(ctx, 1);
+    const float values[ELEMENTS] = {7};
+    struct tdl_rental rental;
+    check_begin("uses that wait");
+    FAILS(tdl_tensor_create(ctx, &p, &t), TDL_ERROR_INVALID_ARGUMENT, "what can be rented");
+    t = tensor(ctx, usage);
+    OK(tdl_tensor_write(t, values, BYTES, NULL));
+    for (int in_batch = 0; in_batch < 2; in_batch++) {
+        struct waiter w = {.tensor = t};
+        pthread_t thread;
+        if (in_batch) {
+            OK(tdl_batch_create(ctx, &w.batch));
+            OK(tdl_batch_begin(w.batch));
+            OK(tdl_batch_graph(w.batch, graph, &(struct tdl_binding){"x", t}, 1,
+                               &(struct tdl_binding){"y", y}, 1));
+        }
+        OK(tdl_tensor_rent(t, TDL_HANDLE_VK_BUFFER, &rental));
+        REQUIRE(pthread_create(&thread, NULL, use_it, &w) == 0, "no thread");
+        while (!atomic_load(&w.began))
+            usleep(100);
+        usleep(20000); /* an error would be there by now */
+        CHECK(!atomic_load(&w.ended), "used while others have it");
+        OK(tdl_tensor_return(t, NULL));
+        pthread_join(thread, NULL);
+        CHECK(atomic_load(&w.ended) && (in_batch || w.first == 7), "%g", (double)w.first);
+        tdl_batch_destroy(&w.batch);
+    }
+    float got[ELEMENTS];
+    OK(tdl_tensor_read(y, got, BYTES));
+    CHECK(got[0] == 8, "%g", (double)got[0]);
+    tdl_graph_destroy(&graph);
+    tdl_tensor_destroy(&t);
+    tdl_tensor_destroy(&y);
+}
+
 int main(void)
 {
     struct tdl_context *a = check_context_open(), *b = check_context_open();
@@ -494,6 +558,7 @@ int main(void)
     test_one_device(a);
     test_early_end(a);
     test_threads(a);
+    test_waiting(a);
     check_context_close(a);
     check_context_close(b);
     return check_result();
