@@ -65,6 +65,10 @@ static void find_region(struct gst_tdl_session *session, const struct gst_tdl_li
     struct gst_tdl_video whole;
 
     memset(infer->region, 0, sizeof(infer->region));
+    infer->whole[0] = work->frames.cropped ? work->crop.x : 0;
+    infer->whole[1] = work->frames.cropped ? work->crop.y : 0;
+    infer->whole[2] = work->frames.source.width;
+    infer->whole[3] = work->frames.source.height;
     if (!live->roi || infer->model->kind != GST_TDL_OUTPUT_MASK ||
         !gst_tdl_region_find(work->input, &wanted))
         return;

@@ -159,7 +159,7 @@ static struct tdl_operand *read_output(void *data, struct tdl_builder *builder, 
     g_autofree gchar *own_name = g_strconcat(STATE, name, NULL);
 
     if (sources->tensors)
-        gst_tdl_tensors_output(builder, name, operand, links->state_count > 0);
+        gst_tdl_tensors_output(builder, sources, name, operand, &links->moved);
     if (i < links->state_count) {
         links->shapes[i] = *tdl_operand_get_desc(operand);
         links->seen[i] = operand;
@@ -177,6 +177,7 @@ void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *deco
                         struct tdl_model_params *reading)
 {
     links->decode = decode;
+    links->moved = FALSE;
     g_ptr_array_set_size(links->bytes, 0);
     decode->flat = links->state_count > 0;
     decode->prompted = (struct gst_tdl_mask_decoder){ .sources = decode->sources };
@@ -311,7 +312,8 @@ gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_g
         return fault;
     find_followed(graph, out);
     for (guint i = 0; tdl_graph_input(graph, i, &name); i++) {
-        if (is_one_of(out->inputs, out->count, name) || !strcmp(name, GST_TDL_PROMPT))
+        if (is_one_of(out->inputs, out->count, name) || !strcmp(name, GST_TDL_PROMPT) ||
+            gst_tdl_boxes_is_name(name))
             continue;
         if (*out_picture_count == GST_TDL_MAX_PICTURES)
             return g_strdup_printf("tdlfilter gives a model %d pictures at most, and this one has "

@@ -32,6 +32,7 @@ struct gst_tdl_links {
     struct tdl_tensor_params shapes[GST_TDL_MAX_LINKS]; /* shapes of outputs that were seen */
     struct tdl_operand *seen[GST_TDL_MAX_LINKS];        /* outputs by state; NULL: not among them */
     GPtrArray *bytes;                                   /* names of pictures of uint8 */
+    gboolean moved;                                     /* boxes of an output were: gsttdlboxes.h */
     struct gst_tdl_decode *decode;
 };
 

@@ -307,9 +307,10 @@ static struct tdl_operand *on_output(void *data, struct tdl_builder *b, const ch
 {
     struct second *s = data;
     const struct gst_tdl_named one = { g_strdup(name), operand };
+    gboolean moved = TRUE; /* a decoder of prompts has no boxes to be moved */
 
     if (s->decoder->sources->tensors)
-        gst_tdl_tensors_output(b, name, operand, *s->decoder->sources->model_state != '\0');
+        gst_tdl_tensors_output(b, s->decoder->sources, name, operand, &moved);
     g_array_append_val(s->outputs, one);
     return NULL;
 }

@@ -5,7 +5,7 @@
 
 #include <tdl/tdl.h>
 
-#include "settings/gsttdlsettings.h"
+#include "gsttdlboxes.h"
 
 #define GST_TDL_MAX_TENSORS 40 /* graphs have 64 outputs, and masks and states need some */
 
@@ -22,12 +22,13 @@ struct gst_tdl_tensors {
     guint count;        /* 0: nobody asked for them */
     const gchar *group; /* interned: the id of them together; NULL: none was given */
     struct gst_tdl_tensor list[GST_TDL_MAX_TENSORS];
+    struct gst_tdl_boxes boxes; /* of one of them */
 };
 
-/* Make the operand, which is the model's output `name`, one of these outputs of the graph.
- * `packs`: the graph's images are to be packs of channels, which nobody downstream reads. */
-void gst_tdl_tensors_output(struct tdl_builder *builder, const gchar *name,
-                            struct tdl_operand *operand, gboolean packs);
+/* Make the operand, which is the model's output `name`, one of these outputs of the graph, if it
+ * is wanted. `moved` begins as FALSE for each graph. */
+void gst_tdl_tensors_output(struct tdl_builder *builder, const struct gst_tdl_sources *sources,
+                            const gchar *name, struct tdl_operand *operand, gboolean *moved);
 /* TRUE for the name of such an output of a graph. */
 gboolean gst_tdl_tensors_is_name(const gchar *name);
 /* Find them in the graph, in its order. NULL, or what is wrong, to be freed. */

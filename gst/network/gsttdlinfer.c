@@ -42,6 +42,14 @@ static enum tdl_result create_prompt(struct gst_tdl_infer *infer, struct tdl_con
     return tdl_tensor_create(context, &mine, &infer->prompt);
 }
 
+static enum tdl_result create_boxes(struct gst_tdl_infer *infer, struct tdl_context *context)
+{
+    const struct gst_tdl_boxes *boxes = &infer->model->tensors.boxes;
+    enum tdl_result r = create_output(context, boxes->params, "boxes", &infer->factors);
+
+    return r == TDL_OK ? create_output(context, boxes->params, "boxes", &infer->summands) : r;
+}
+
 static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_context *context)
 {
     struct tdl_tensor_params input = *infer->model->input_params;
@@ -61,6 +69,8 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
     for (guint i = 0; i < infer->model->tensors.count && r == TDL_OK; i++)
         r = create_output(context, infer->model->tensors.list[i].params, "output",
                           &infer->tensors[i]);
+    if (r == TDL_OK)
+        r = create_boxes(infer, context);
     if (r == TDL_OK && infer->output)
         r = tdl_tensor_reshape(infer->output, 4, infer->model->image.shape, &infer->mask);
     return r == TDL_OK ? gst_tdl_carry_init(&infer->memory, context, &infer->model->states) : r;
@@ -68,7 +78,7 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
 
 /* Bindings that a run reads and writes. */
 struct bindings {
-    struct tdl_binding inputs[1 + GST_TDL_MAX_PICTURES + GST_TDL_MAX_STATES];
+    struct tdl_binding inputs[1 + GST_TDL_MAX_PICTURES + GST_TDL_MAX_STATES + 2];
     struct tdl_binding outputs[3 + GST_TDL_MAX_STATES + GST_TDL_MAX_TENSORS];
     guint input_count, output_count;
 };
@@ -94,6 +104,12 @@ static void bind(const struct gst_tdl_infer *infer, struct bindings *b)
     b->output_count += gst_tdl_carry_bind(&infer->memory, &infer->model->states,
                                           b->inputs + b->input_count, b->outputs + b->output_count);
     b->input_count += infer->model->states.count;
+    if (infer->factors) {
+        b->inputs[b->input_count++] =
+            (struct tdl_binding){ infer->model->tensors.boxes.factor, infer->factors };
+        b->inputs[b->input_count++] =
+            (struct tdl_binding){ infer->model->tensors.boxes.summand, infer->summands };
+    }
 }
 
 static enum tdl_result run_network(struct gst_tdl_infer *infer, struct tdl_batch *batch)
@@ -268,6 +284,8 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer)
     tdl_tensor_destroy(&infer->prompt);
     for (guint i = 0; i < GST_TDL_MAX_TENSORS; i++)
         tdl_tensor_destroy(&infer->tensors[i]);
+    tdl_tensor_destroy(&infer->factors);
+    tdl_tensor_destroy(&infer->summands);
     gst_tdl_carry_finish(&infer->memory);
     gst_tdl_aux_inputs_finish(&infer->others);
     gst_tdl_model_release(&infer->model);
@@ -338,6 +356,39 @@ static enum tdl_result tell_prompt(struct gst_tdl_infer *infer, const struct tdl
     return r;
 }
 
+/* Boxes of the next run are places in the frame. Written where it lies otherwise in the picture
+ * than before. */
+static enum tdl_result place_boxes(struct gst_tdl_infer *infer, const struct tdl_frame *frame,
+                                   const struct tdl_frame_to_tensor_params *how)
+{
+    const struct gst_tdl_boxes *boxes = &infer->model->tensors.boxes;
+    const guint *whole = infer->whole, size[2] = { frame->width, frame->height };
+    struct gst_tdl_boxes_view view = {
+        .inside = { how->inside.x, how->inside.y, how->inside.width, how->inside.height },
+        .seen = { whole[0] + how->crop.x, whole[1] + how->crop.y,
+                  how->crop.width ? how->crop.width : size[0],
+                  how->crop.height ? how->crop.height : size[1] },
+        .frame = { whole[2] ? whole[2] : size[0], whole[3] ? whole[3] : size[1] },
+    };
+    g_autofree gfloat *factors = NULL, *summands = NULL;
+    enum tdl_result r;
+    gsize bytes;
+
+    image_size(infer->model->input_params, view.input);
+    if (!infer->factors || !memcmp(&view, &infer->view, sizeof(view)))
+        return TDL_OK;
+    bytes = tdl_tensor_params_size(boxes->params);
+    factors = g_malloc(bytes);
+    summands = g_malloc(bytes);
+    gst_tdl_boxes_fill(boxes, &view, factors, summands);
+    r = tdl_tensor_write(infer->factors, factors, bytes, NULL);
+    if (r == TDL_OK)
+        r = tdl_tensor_write(infer->summands, summands, bytes, NULL);
+    if (r == TDL_OK)
+        infer->view = view;
+    return r;
+}
+
 enum tdl_result gst_tdl_infer_run(struct gst_tdl_infer *infer, struct tdl_batch *batch,
                                   const struct tdl_frame *frame,
                                   const struct tdl_frame_to_tensor_params *picture)
@@ -362,6 +413,8 @@ enum tdl_result gst_tdl_infer_picture(struct gst_tdl_infer *infer, struct tdl_ba
     infer->frame[1] = frame->height;
     if (r == TDL_OK)
         r = tell_prompt(infer, frame, &picture);
+    if (r == TDL_OK)
+        r = place_boxes(infer, frame, &picture);
     if (r == TDL_OK)
         r = tdl_frame_to_tensor(batch, frame, infer->input, &picture);
     return r == TDL_OK ? gst_tdl_aux_inputs_record(&infer->others, &infer->model->pictures,

@@ -30,10 +30,13 @@ struct gst_tdl_infer {
     struct gst_tdl_prompt asked;     /* … of the next frame, in shares of that */
     struct gst_tdl_point told[GST_TDL_MAX_POINTS];   /* in the tensor, in shares of the picture */
     struct tdl_tensor *tensors[GST_TDL_MAX_TENSORS]; /* the model's, in their order */
+    struct tdl_tensor *factors, *summands;           /* of boxes among them; NULL: there are none */
+    struct gst_tdl_boxes_view view;                  /* what they were written for */
     struct gst_tdl_carry memory;                     /* states of a recurrent network */
     struct gst_tdl_aux_inputs others;                /* pictures beside the input */
     guint frame[2];                                  /* size of its last frame, px */
-    guint region[4], seen[4];      /* as in gsttdlfit.h: of the next frame, and of the last one */
+    guint region[4], seen[4]; /* as in gsttdlfit.h: of the next frame, and of the last one */
+    guint whole[4]; /* of the next frame: where what is given lies in it, x and y, and its size */
     struct gst_tdl_mask_part part; /* part that covers the frame of the last run */
     guint64 network_ns;            /* wall time of a run on an idle device */
     guint64 looked;                /* at the mask, behind so many runs */

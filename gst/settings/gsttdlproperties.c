@@ -54,6 +54,15 @@ const struct gst_tdl_property gst_tdl_properties[] = {
     { "model-output", "Model output",
       "Name of the model's output that is the mask; empty: the first. tdl-run lists them", STRING,
       GST_TDL_MODEL, GST_TDL_AT(sources.model_output) },
+    { "model-outputs", "Model outputs",
+      "Names of the model's outputs that meta=tensors hands out, as \"boxes,scores\"; empty: all",
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model_outputs), .inference = "model-outputs" },
+    { "boxes-in-frame", "Boxes in the frame",
+      "Boxes among the tensors, where the ids of the .modelinfo file are those of detectors that "
+      "GStreamer's decoders know, are places in the frame, whatever its size and input-fit; off: "
+      "in the model's own picture, as the model has them",
+      BOOL, GST_TDL_MODEL, GST_TDL_AT(sources.boxes_in_frame), .def = TRUE,
+      .inference = "boxes-in-frame" },
     { "foreground-output", "Foreground output",
       "Name of the output with the foreground's own colours, red, green and blue of 0 to 1 at the "
       "mask's size, which networks for matting have: they take the place of despill in "

@@ -139,7 +139,9 @@ struct gst_tdl_sources {
     gchar *output_range, *palette, *labels;                /* never NULL */
     gint output;                                           /* enum gst_tdl_output: of the mode */
     gboolean tensors;                                      /* all outputs are wanted, too */
-    gint colormap;                                         /* enum gst_tdl_colormap */
+    gchar *model_outputs;    /* which of them, where not all are; never NULL */
+    gboolean boxes_in_frame; /* boxes among them are places in the frame: gsttdlboxes.h */
+    gint colormap;           /* enum gst_tdl_colormap */
     guint threads;
     gint precision; /* enum tdl_precision */
     gboolean fuse;

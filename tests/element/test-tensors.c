@@ -449,6 +449,39 @@ static void expect_length(GstHarness *harness, gsize count)
 #endif
 }
 
+/* Those that model-outputs names, in the model's order; others are no outputs. */
+GST_START_TEST(some_outputs)
+{
+    static const char *const words[] = { "model-outputs", "no-such", NULL };
+    g_autofree gchar *model = write_outputs(COUNT);
+    g_autofree gchar *line =
+        g_strdup_printf("tdlinference model-file=%s model-outputs=\"whole, real\"", model);
+    GstHarness *harness = gst_harness_new_parse(line);
+    GstElement *element = gst_element_factory_make("tdlinference", NULL);
+    GstBus *bus = gst_bus_new();
+    GstBuffer *frame;
+
+    gst_harness_set_src_caps_str(harness, CAPS);
+    fail_unless_equals_int(gst_harness_push(harness, picture(1)), GST_FLOW_OK);
+    frame = gst_harness_pull(harness);
+    expect_tensor(gst_tensor_meta_get(tensors_of(frame, 2), 0), &outputs[0], "real", 1);
+    expect_tensor(gst_tensor_meta_get(tensors_of(frame, 2), 1), &outputs[4], "whole", 1);
+    gst_buffer_unref(frame);
+    gst_harness_teardown(harness);
+
+    g_object_set(element, "model-file", model, "model-outputs", "real,no-such", NULL);
+    gst_element_set_bus(element, bus);
+    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED),
+                           GST_STATE_CHANGE_FAILURE);
+    message_expect(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR, words);
+    gst_element_set_state(element, GST_STATE_NULL);
+    gst_element_set_bus(element, NULL);
+    gst_object_unref(bus);
+    gst_object_unref(element);
+    g_unlink(model);
+}
+GST_END_TEST;
+
 /* Another model while frames go on: caps tell of it before the first frame. */
 GST_START_TEST(inference_of_another)
 {
@@ -607,8 +640,6 @@ GST_START_TEST(decoded)
 }
 GST_END_TEST;
 
-/* -------------------------------------------------------------------------- caps */
-
 static GstHarness *start_line(const gchar *line)
 {
     GstHarness *harness = gst_harness_new_parse(line);
@@ -624,6 +655,172 @@ static GstBuffer *pass(GstHarness *harness, guint color)
     fail_unless_equals_int(gst_harness_push(harness, picture(color)), GST_FLOW_OK);
     return gst_harness_pull(harness);
 }
+
+/* ------------------------------------------------------------------------- boxes */
+
+/* A box as decoders know it: by the ids of the sidecar, in px of the model's picture or shares of
+ * it, as its middle and size, or as corners. */
+static const struct box_kind {
+    const char *id, *group;
+    int64_t dims[3];
+    float numbers[7]; /* with what is no place */
+    gboolean shares, corners, down_first;
+} box_kinds[] = {
+    { "yolo-v8-out", "yolo-v8-out", { 1, 7, 1 }, { 4, 6, 2, 4, 0.5f, 0.25f, 0 }, 0, 0, 0 },
+    { "yolo-v8-segmentation-out-detections",
+      "yolo-v8-segmentation-out",
+      { 1, 6, 1 },
+      { 4, 6, 2, 4, 0.5f, 0.25f },
+      0,
+      0,
+      0 },
+    { "ssd-mobilenet-v1-variant-1-out-boxes",
+      "ssd-mobilenet-v1-variant-1-out",
+      { 1, 1, 4 },
+      { 0.25f, 0.1875f, 0.5f, 0.3125f },
+      1,
+      1,
+      1 },
+    { "ssd-mobilenet-v1-variant-1-out-boxes",
+      "ultra-lightweight-face-detection-rfb-320-v1-variant-1-out",
+      { 1, 1, 4 },
+      { 0.1875f, 0.25f, 0.3125f, 0.5f },
+      1,
+      1,
+      0 },
+};
+
+/* How the frame of 64x32 px comes to the picture of 16x16: the box of 2x4 px round (4, 6) in it
+ * lies there in the frame. */
+static const struct {
+    const char *properties;
+    float middle[2], size[2];
+} box_fits[] = {
+    { "input-fit=stretch", { 16, 12 }, { 8, 8 } },
+    { "input-fit=letterbox", { 16, 8 }, { 8, 16 } }, /* 16x8 px from row 4 on */
+    { "input-fit=crop", { 24, 12 }, { 4, 8 } },      /* 32x32 px from column 16 on */
+};
+
+static gchar *write_box(const struct box_kind *kind)
+{
+    static const float none = 0;
+    struct onnx_bytes graph = { 0 };
+
+    onnx_input(&graph, "src", FLOAT, 4, (const int64_t[]){ 1, 3, SIDE, SIDE });
+    onnx_initializer(&graph, "none", FLOAT, 0, NULL, &none, sizeof(none));
+    onnx_initializer(&graph, "known", FLOAT, 3, kind->dims, kind->numbers,
+                     (gsize)(kind->dims[1] * kind->dims[2]) * sizeof(float));
+    onnx_int64s(&graph, "one", 3, (const int64_t[]){ 1, 1, 1 });
+    onnx_node(&graph, "ReduceMean", "src", "mean", NULL);
+    onnx_node(&graph, "Mul", "mean none", "nothing", NULL);
+    onnx_node(&graph, "Reshape", "nothing one", "nothing_each", NULL);
+    onnx_node(&graph, "Add", "known nothing_each", "places", NULL);
+    onnx_output(&graph, "places");
+    return written_model(&graph);
+}
+
+/* The numbers of the box of the frame that is 64x32 px. */
+static void expected_box(const struct box_kind *kind, guint fit, float *out)
+{
+    static const float frame[2] = { 64, 32 };
+
+    memcpy(out, kind->numbers, sizeof(kind->numbers));
+    for (guint i = 0; i < 4; i++) {
+        const guint d = kind->down_first ? 1 - i % 2 : i % 2;
+        const float half = box_fits[fit].size[d] / 2, middle = box_fits[fit].middle[d];
+
+        out[i] = !kind->corners ? (i < 2 ? middle : 2 * half) : middle + (i < 2 ? -half : half);
+        if (kind->shares)
+            out[i] /= frame[d];
+    }
+}
+
+/* Takes the frame, whose one tensor has these numbers. */
+static void expect_numbers(GstBuffer *frame, const float *want, gsize count)
+{
+    const GstTensor *tensor = gst_tensor_meta_get(tensors_of(frame, 1), 0);
+    GstMapInfo map;
+
+    fail_unless(gst_buffer_map(tensor->data, &map, GST_MAP_READ));
+    fail_unless_equals_int(map.size, count * sizeof(float));
+    for (gsize i = 0; i < count; i++) {
+        const float got = ((const float *)(gconstpointer)map.data)[i];
+
+        fail_unless(ABS(got - want[i]) < 1e-4f, "number %zu is %f instead of %f", i, (gdouble)got,
+                    (gdouble)want[i]);
+    }
+    gst_buffer_unmap(tensor->data, &map);
+    gst_buffer_unref(frame);
+}
+
+static void expect_box(GstHarness *harness, const struct box_kind *kind, const float *want)
+{
+    expect_numbers(pass(harness, 0), want, (gsize)(kind->dims[1] * kind->dims[2]));
+}
+
+/* Boxes are places in the frame, however the model sees it, unless that is switched off. */
+GST_START_TEST(boxes_in_the_frame)
+{
+    const struct box_kind *kind = &box_kinds[__i__];
+    g_autofree gchar *model = write_box(kind);
+    g_autofree gchar *beside = g_strconcat(model, ".modelinfo", NULL);
+    g_autofree gchar *text =
+        g_strdup_printf("[modelinfo]\nversion=1.0\ngroup-id=%s\n[places]\nid=%s\ndir=output\n",
+                        kind->group, kind->id);
+    float want[7];
+
+    fail_unless(g_file_set_contents(beside, text, -1, NULL));
+    for (guint fit = 0; fit < G_N_ELEMENTS(box_fits); fit++) {
+        g_autofree gchar *line = g_strdup_printf("tdlinference model-file=%s %s", model,
+                                                 box_fits[fit].properties);
+        g_autofree gchar *as_it_is = g_strconcat(line, " boxes-in-frame=false", NULL);
+        GstHarness *harness = start_line(line);
+
+        expected_box(kind, fit, want);
+        expect_box(harness, kind, want);
+        expect_box(harness, kind, want);
+        gst_harness_teardown(harness);
+        harness = start_line(as_it_is);
+        expect_box(harness, kind, kind->numbers);
+        gst_harness_teardown(harness);
+    }
+    g_unlink(beside);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* Frames of another size, and a crop of them, while the stream goes on. */
+GST_START_TEST(boxes_of_other_frames)
+{
+    const struct box_kind *kind = &box_kinds[0];
+    g_autofree gchar *model = write_box(kind);
+    g_autofree gchar *beside = g_strconcat(model, ".modelinfo", NULL);
+    g_autofree gchar *line = g_strdup_printf("tdlinference model-file=%s", model);
+    static const char caps[] = "video/x-raw,format=RGB,width=160,height=48,framerate=30/1";
+    static const float larger[7] = { 40, 18, 20, 12, 0.5f, 0.25f, 0 };
+    GstHarness *harness;
+    GstVideoInfo info;
+    float want[7];
+
+    fail_unless(g_file_set_contents(beside,
+                                    "[modelinfo]\nversion=1.0\ngroup-id=yolo-v8-out\n"
+                                    "[places]\nid=yolo-v8-out\ndir=output\n",
+                                    -1, NULL));
+    harness = start_line(line);
+    expected_box(kind, 0, want);
+    expect_box(harness, kind, want);
+    gst_harness_set_src_caps_str(harness, caps);
+    caps_info(caps, &info);
+    fail_unless_equals_int(
+        gst_harness_push(harness, picture_new_color(&info, colors[0].argb)), GST_FLOW_OK);
+    expect_numbers(gst_harness_pull(harness), larger, 7);
+    gst_harness_teardown(harness);
+    g_unlink(beside);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* -------------------------------------------------------------------------- caps */
 
 /* Caps that come out have this field, in words; NULL: they have none. */
 static void expect_field(GstHarness *harness, const gchar *text)
@@ -817,6 +1014,9 @@ static Suite *tensors_suite(void)
     tcase_add_test(tcase, inference);
     tcase_add_test(tcase, inference_of_another);
     tcase_add_loop_test(tcase, decoded, 0, G_N_ELEMENTS(colors));
+    tcase_add_loop_test(tcase, boxes_in_the_frame, 0, G_N_ELEMENTS(box_kinds));
+    tcase_add_test(tcase, boxes_of_other_frames);
+    tcase_add_test(tcase, some_outputs);
     tcase_add_loop_test(tcase, told_in_caps, 0, 2);
     tcase_add_test(tcase, two_in_a_row);
     tcase_add_test(tcase, decoder_by_caps);
