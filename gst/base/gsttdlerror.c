@@ -79,11 +79,38 @@ gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *
     return FALSE;
 }
 
+/* Texts name the element and its properties as tdlfilter has them; tdlinference has others. A
+ * folder, a package or a group of a file that is called tdlfilter is none of these. */
+static const struct {
+    const gchar *pattern, *instead;
+} inference_names[] = {
+    { "(?<![\\[/\\w-])tdlfilter(?![\\]/\\w-])", "tdlinference" },
+    { "\"model\"", "\"model-file\"" },
+    { "(?<![\\w-])model=", "model-file=" },
+};
+
+static gchar *in_names_of(GstElement *element, const gchar *text)
+{
+    GstElementFactory *factory = gst_element_get_factory(element);
+    gchar *named = g_utf8_make_valid(text, -1);
+
+    if (!factory || g_strcmp0(GST_OBJECT_NAME(factory), "tdlinference") != 0)
+        return named;
+    for (guint i = 0; i < G_N_ELEMENTS(inference_names); i++) {
+        g_autoptr(GRegex) regex = g_regex_new(inference_names[i].pattern, 0, 0, NULL);
+        gchar *before = named;
+
+        named = g_regex_replace_literal(regex, before, -1, 0, inference_names[i].instead, 0, NULL);
+        g_free(before);
+    }
+    return named;
+}
+
 void gst_tdl_error_post(gpointer element, GstMessageType type, GError *error)
 {
     gst_element_message_full(GST_ELEMENT(element), type, error->domain, error->code,
-                             g_utf8_make_valid(error->message, -1), NULL, __FILE__, G_STRFUNC,
-                             __LINE__);
+                             in_names_of(GST_ELEMENT(element), error->message), NULL, __FILE__,
+                             G_STRFUNC, __LINE__);
     g_error_free(error);
 }
 

@@ -22,7 +22,8 @@ GST_DEBUG_CATEGORY_EXTERN(gst_tdl_debug);        /* "tdl": the engine's log */
 gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *format, ...)
     G_GNUC_PRINTF(3, 4);
 
-/* Posts as ERROR or WARNING message of `element` and frees the error. */
+/* Posts as ERROR or WARNING message of `element`, in the names that it has for its properties, and
+ * frees the error. */
 void gst_tdl_error_post(gpointer element, GstMessageType type, GError *error);
 
 /* Posts the error of a pool that could not allocate a frame of `info`; a lost
