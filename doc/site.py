@@ -29,6 +29,7 @@ PAGES = [
     ("doc/properties.md", "properties.html", "All properties"),
     ("doc/models.md", "models.html", "Your own model"),
     ("doc/loading.md", "loading.html", "A model that does not load"),
+    ("doc/analytics.md", "analytics.html", "Detectors and decoders"),
     ("doc/streams.md", "streams.html", "Several streams"),
     ("gst/ZERO-COPY.md", "zero-copy.html", "Zero-copy"),
     ("doc/performance.md", "performance.html", "Performance"),
