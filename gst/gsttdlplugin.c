@@ -2,6 +2,7 @@
 #include "base/gsttdlerror.h"
 #include "gsttdlfilter.h"
 #include "gsttdlinference.h"
+#include "gsttdltensordec.h"
 
 #include <gst/video/video.h>
 
@@ -15,7 +16,7 @@ static gboolean plugin_init(GstPlugin *plugin)
     /* Without metadata there is nowhere for what it finds. */
     if (gst_tdl_analytics_built && !GST_ELEMENT_REGISTER(tdlinference, plugin))
         return FALSE;
-    return GST_ELEMENT_REGISTER(tdlfilter, plugin);
+    return gst_tdl_tensor_dec_register(plugin) && GST_ELEMENT_REGISTER(tdlfilter, plugin);
 }
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, tdlfilter,

@@ -22,6 +22,7 @@ static const struct gst_tdl_boxes_kind kinds[] = {
     { "ssd-mobilenet-v1-variant-1-out-boxes",
       "ultra-lightweight-face-detection-rfb-320-v1-variant-1-out", 2, TRUE, FALSE, FALSE },
     { "ssd-mobilenet-v1-variant-1-out-boxes", NULL, 2, TRUE, FALSE, TRUE },
+    { "detr-out-boxes", NULL, 2, TRUE, TRUE, FALSE },                 /* of tdltensordec */
     { "Gst.Model.ObjectDetector.Boxes", NULL, 2, TRUE, FALSE, TRUE }, /* of GStreamer 1.26 */
 };
 

@@ -886,6 +886,167 @@ GST_START_TEST(boxes_of_other_frames)
 }
 GST_END_TEST;
 
+/* ------------------------------------------------------------------ our own decoder */
+
+enum { QUERIES = 3, CLASSES = 2 };
+
+static const float query_logits[QUERIES][CLASSES] = { { 2, -2 }, { -3, 1 }, { -1, -1 } };
+/* Middle and size, as shares of the picture of 16x16 px. */
+static const float query_boxes[QUERIES][4] = { { 0.25f, 0.375f, 0.125f, 0.25f },
+                                               { 0.5f, 0.5f, 1, 0.5f },
+                                               { 0.5f, 0.5f, 0.5f, 0.5f } };
+
+/* Of the frame of 64x32 px, which is 16x8 px of the picture from row 4 on. */
+static const struct {
+    const char *name;
+    gint x, y, width, height;
+    gdouble score;
+} query_objects[] = { { "cat", 12, 0, 8, 16, 0.880797 }, { "dog", 0, 0, 64, 32, 0.731059 } };
+
+static void add_known(struct onnx_bytes *graph, const char *name, guint columns, const float *data)
+{
+    g_autofree gchar *known = g_strconcat("known_", name, NULL);
+    g_autofree gchar *sum = g_strconcat(known, " nothing_each", NULL);
+
+    onnx_initializer(graph, known, FLOAT, 3, (const int64_t[]){ 1, QUERIES, columns }, data,
+                     sizeof(float) * QUERIES * columns);
+    onnx_node(graph, "Add", sum, name, NULL);
+    onnx_output(graph, name);
+}
+
+/* A network like DETR, and the file beside it with these ids. */
+static gchar *write_detr(const gchar *logits_id, const gchar *boxes_id)
+{
+    static const float none = 0;
+    struct onnx_bytes graph = { 0 };
+    g_autofree gchar *beside = NULL, *text = NULL;
+    gchar *model;
+
+    onnx_input(&graph, "src", FLOAT, 4, (const int64_t[]){ 1, 3, SIDE, SIDE });
+    onnx_initializer(&graph, "none", FLOAT, 0, NULL, &none, sizeof(none));
+    onnx_int64s(&graph, "one", 3, (const int64_t[]){ 1, 1, 1 });
+    onnx_node(&graph, "ReduceMean", "src", "mean", NULL);
+    onnx_node(&graph, "Mul", "mean none", "nothing", NULL);
+    onnx_node(&graph, "Reshape", "nothing one", "nothing_each", NULL);
+    add_known(&graph, "logits", CLASSES, query_logits[0]);
+    add_known(&graph, "boxes", 4, query_boxes[0]);
+    model = written_model(&graph);
+    beside = g_strconcat(model, ".modelinfo", NULL);
+    text = g_strdup_printf("[modelinfo]\nversion=1.0\ngroup-id=detr-out\n"
+                           "[logits]\nid=%s\ndir=output\n[boxes]\nid=%s\ndir=output\n",
+                           logits_id, boxes_id);
+    fail_unless(g_file_set_contents(beside, text, -1, NULL));
+    return model;
+}
+
+static void unlink_both(const gchar *model)
+{
+    g_autofree gchar *beside = g_strconcat(model, ".modelinfo", NULL);
+
+    g_unlink(beside);
+    g_unlink(model);
+}
+
+/* Queries of a network like DETR become objects, by name or by GStreamer's bin of decoders. */
+GST_START_TEST(queries_decoded)
+{
+    static const char *const decoders[] = { "tdltensordec", "tensordecodebin" };
+    g_autofree gchar *model = write_detr("detr-out-logits", "detr-out-boxes");
+    g_autofree gchar *labels = g_strconcat(model, ".txt", NULL);
+    g_autofree gchar *options =
+        __i__ ? g_strdup("") : g_strdup_printf("name=d label-file=%s", labels);
+    g_autofree gchar *line =
+        g_strdup_printf("tdlinference model-file=%s input-fit=letterbox ! %s %s", model,
+                        decoders[__i__], options);
+    gpointer state = NULL;
+    GstAnalyticsODMtd object;
+    GstHarness *harness;
+    GstBuffer *frame;
+
+    fail_unless(has_element("tdltensordec"));
+    if (!has_element(decoders[__i__])) {
+        unlink_both(model);
+        return;
+    }
+    fail_unless(g_file_set_contents(labels, "cat\r\ndog\n", -1, NULL));
+    harness = start_line(line);
+    frame = pass(harness, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(query_objects); i++) {
+        g_autofree gchar *number = g_strdup_printf("%u", i);
+        gint x, y, width, height;
+        gfloat score;
+
+        fail_unless(gst_analytics_relation_meta_iterate(
+                        gst_buffer_get_analytics_relation_meta(frame), &state,
+                        gst_analytics_od_mtd_get_mtd_type(), &object),
+                    "no object %u", i);
+        fail_unless(gst_analytics_od_mtd_get_location(&object, &x, &y, &width, &height, &score));
+        fail_unless_equals_string(g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&object)),
+                                  __i__ ? number : query_objects[i].name);
+        fail_unless_equals_int(x, query_objects[i].x);
+        fail_unless_equals_int(y, query_objects[i].y);
+        fail_unless_equals_int(width, query_objects[i].width);
+        fail_unless_equals_int(height, query_objects[i].height);
+        fail_unless(ABS((gdouble)score - query_objects[i].score) < 1e-5, "%f", (gdouble)score);
+    }
+    fail_if(gst_analytics_relation_meta_iterate(gst_buffer_get_analytics_relation_meta(frame),
+                                                &state, gst_analytics_od_mtd_get_mtd_type(),
+                                                &object),
+            "more than is sure");
+    gst_buffer_unref(frame);
+    gst_harness_teardown(harness);
+    g_unlink(labels);
+    unlink_both(model);
+}
+GST_END_TEST;
+
+/* Tensors of other shapes are an error in words, and a frame without any passes. */
+GST_START_TEST(queries_of_another_shape)
+{
+    static const char *const words[] = { "detr-out-logits", ".modelinfo", NULL };
+    GstElement *decoder = gst_element_factory_make("tdltensordec", NULL);
+    GstHarness *harness = gst_harness_new_with_element(decoder, "sink", "src");
+    gsize dims[] = { 1, 2, 3 };
+    GstBuffer *frame = picture(0);
+    GstBus *bus = gst_bus_new();
+
+    gst_element_set_bus(decoder, bus);
+    gst_harness_set_src_caps_str(
+        harness, GST_CHECK_VERSION(1, 28, 0)
+                     ? CAPS ",tensors=(structure)[tensorgroups,detr-out=(/uniquelist){(GstCaps)["
+                            "tensor/strided,tensor-id=(string)detr-out-logits,dims=<(int)1,(int)2,"
+                            "(int)3>,dims-order=(string)row-major,type=(string)float32],(GstCaps)["
+                            "tensor/strided,tensor-id=(string)detr-out-boxes,dims=<(int)1,(int)2,"
+                            "(int)4>,dims-order=(string)row-major,type=(string)float32]}]"
+                     : CAPS);
+    fail_unless_equals_int(gst_harness_push(harness, picture(0)), GST_FLOW_OK);
+    gst_buffer_unref(gst_harness_pull(harness));
+    for (guint i = 0; i < 2; i++) {
+        GstTensor **tensors = g_new(GstTensor *, 1);
+
+        tensors[0] = gst_tensor_new_simple(
+            g_quark_from_string(i ? "detr-out-boxes" : "detr-out-logits"),
+            GST_TENSOR_DATA_TYPE_FLOAT32, gst_buffer_new_allocate(NULL, 24, NULL),
+            GST_TENSOR_DIM_ORDER_ROW_MAJOR, G_N_ELEMENTS(dims), dims);
+        if (gst_buffer_get_tensor_meta(frame) && !GST_CHECK_VERSION(1, 28, 0)) {
+            GstTensorMeta *meta = gst_buffer_get_tensor_meta(frame);
+
+            tensors = g_renew(GstTensor *, tensors, 2);
+            tensors[1] = gst_tensor_copy(meta->tensors[0]);
+            gst_tensor_meta_set(meta, 2, tensors);
+        } else {
+            gst_tensor_meta_set(gst_buffer_add_tensor_meta(frame), 1, tensors);
+        }
+    }
+    fail_unless_equals_int(gst_harness_push(harness, frame), GST_FLOW_ERROR);
+    message_expect(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR, words);
+    gst_element_set_bus(decoder, NULL);
+    gst_object_unref(bus);
+    gst_harness_teardown(harness);
+    gst_object_unref(decoder);
+}
+GST_END_TEST;
+
 /* -------------------------------------------------------------------------- caps */
 
 /* Caps that come out have this field, in words; NULL: they have none. */
@@ -1082,6 +1243,8 @@ static Suite *tensors_suite(void)
     tcase_add_loop_test(tcase, decoded, 0, G_N_ELEMENTS(colors));
     tcase_add_loop_test(tcase, boxes_in_the_frame, 0, G_N_ELEMENTS(box_kinds));
     tcase_add_test(tcase, boxes_of_other_frames);
+    tcase_add_loop_test(tcase, queries_decoded, 0, 2);
+    tcase_add_test(tcase, queries_of_another_shape);
     tcase_add_test(tcase, some_outputs);
     tcase_add_test(tcase, names_of_others);
     tcase_add_test(tcase, own_names);
