@@ -26,8 +26,9 @@ enum tdl_result tdl_pass_join(struct tdl_ir *ir);
 enum tdl_result tdl_pass_mix(struct tdl_ir *ir, const struct tdl_device_info *device,
                              enum tdl_dtype storage);
 /* For devices that want no steps, of a graph whose values are row-major: what quantized numbers
- * become between operators stays in eight bits, and is computed in one operator. */
-enum tdl_result tdl_pass_quantize(struct tdl_ir *ir);
+ * become between operators stays in eight bits, and is computed in one operator. Convolutions
+ * that `takes`, if it is not NULL, become ones of int8. */
+enum tdl_result tdl_pass_quantize(struct tdl_ir *ir, bool (*takes)(const struct tdl_node *conv));
 /* Of layout, only what tensors inputs and outputs are bound to, for devices that
  * want no steps: packs where the params ask for them, whatever is inside. */
 void tdl_pass_bind(struct tdl_ir *ir, const struct tdl_build_params *params);

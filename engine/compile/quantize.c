@@ -9,8 +9,13 @@
 #include "passes.h"
 
 #include "ops/ops.h"
+#include "ops/quantized.h"
+
+#include <float.h>
+#include <math.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_small(const struct tdl_operand *o)
@@ -74,20 +79,25 @@ static struct tdl_operand *before_clamp(struct tdl_operand *o, enum tdl_dtype dt
                : o;
 }
 
-/* cast(clamp(round(x / scale) + zero)) */
+/* cast(clamp(round(x / scale) + zero)). A convolution may have taken the division into its
+ * filter: the scale is 1 then. */
 static bool find_quantize(struct tdl_ir *ir, struct tdl_node *n)
 {
-    struct tdl_quantized_attr p = {.function = TDL_IDENTITY};
+    struct tdl_quantized_attr p = {.function = TDL_IDENTITY, .out.scale = 1};
     if (n->op != &tdl_op_cast || !is_small(n->output) || !is_real(n->inputs[0]))
         return false;
     struct tdl_operand *o = before_clamp(n->inputs[0], n->output->desc.dtype);
     struct tdl_operand *rounded = beside_number(made_by(o, TDL_ADD), &p.out.zero);
     const struct tdl_node *round = made_by(rounded ? rounded : o, TDL_ROUND_EVEN);
-    const struct tdl_node *divide = round ? made_by(round->inputs[0], TDL_DIV) : NULL;
-    if (!divide || !is_number(divide->inputs[1], &p.out.scale) ||
-        !(p.out.zero >= -128 && p.out.zero <= 255) || !same_count(divide->inputs[0], n->output))
+    if (!round || !(p.out.zero >= -128 && p.out.zero <= 255))
         return false;
-    become_quantized(ir, n, divide->inputs[0], &p);
+    struct tdl_operand *x = round->inputs[0];
+    const struct tdl_node *divide = made_by(x, TDL_DIV);
+    if (divide && is_number(divide->inputs[1], &p.out.scale))
+        x = divide->inputs[0];
+    if (!same_count(x, n->output))
+        return false;
+    become_quantized(ir, n, x, &p);
     return true;
 }
 
@@ -313,6 +323,107 @@ static bool join_bytes(struct tdl_ir *ir, struct tdl_node *n)
 
 /* --------------------------------------------------------------------- walk */
 
+/* ------------------------------------------------------------- convolutions */
+
+static struct tdl_operand *bias_of(const struct tdl_node *n)
+{
+    return n->input_count > TDL_CONV_BIAS ? n->inputs[TDL_CONV_BIAS] : NULL;
+}
+
+/* One that is nothing but filter, bias and bounds, all of them known. */
+static bool is_plain_conv(const struct tdl_node *n)
+{
+    const struct tdl_operand *bias = bias_of(n);
+    const enum tdl_activation a = n->attr.conv.p.activation;
+    return n->attr.conv.pre == TDL_PRE_NONE && !n->chain.count &&
+           n->input_count <= TDL_CONV_BIAS + 1 && n->output->desc.rank == 4 &&
+           tdl_is_known(n->inputs[TDL_CONV_FILTER]) && (!bias || tdl_is_known(bias)) &&
+           (a == TDL_ACTIVATION_NONE || a == TDL_ACTIVATION_RELU || a == TDL_ACTIVATION_RELU6);
+}
+
+/* Are sums of products of bytes, times the factor from them to the output's, within what
+ * integers of 32 bits and their scaling hold? A bias is rounded to one in such units, which
+ * then are fractions of the output's. */
+static bool is_in_range(const struct tdl_node *conv, const struct tdl_quantization *in,
+                        const struct tdl_quantization *out, const float *scales)
+{
+    const struct tdl_operand *bias = bias_of(conv);
+    const uint32_t channels = tdl_operand_dims(conv->output).c;
+    if (tdl_operand_count(conv->inputs[TDL_CONV_FILTER]) / channels >= 1 << 16)
+        return false;
+    for (uint32_t c = 0; c < channels; c++) {
+        const float product = in->scale * scales[c], factor = product / out->scale;
+        if (!(product >= FLT_MIN && factor > 0x1p-30f && factor < (bias ? 0.5f : 128)) ||
+            (bias && !(fabsf(((const float *)bias->data)[c] / product) < 0x1p30f)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_whole(const struct tdl_node *conv, const struct tdl_quantization *in,
+                     const struct tdl_quantization *out)
+{
+    struct tdl_operand *filter = conv->inputs[TDL_CONV_FILTER], *bias = bias_of(conv);
+    float *scales = malloc(tdl_operand_dims(conv->output).c * sizeof(*scales));
+    const bool ok = scales && tdl_operand_expand(filter) && (!bias || tdl_operand_expand(bias)) &&
+                    tdl_quantized_scales(conv, scales) && is_in_range(conv, in, out, scales);
+    tdl_operand_shrink(filter);
+    if (bias)
+        tdl_operand_shrink(bias);
+    free(scales);
+    return ok;
+}
+
+/* quantize(conv2d(dequantize(q))), of int8 both. */
+static bool convolve_bytes(struct tdl_ir *ir, struct tdl_node *n)
+{
+    const struct tdl_node *from = n->op == &tdl_op_conv2d ? dequantizes(n->inputs[0]) : NULL;
+    struct tdl_node *to = from ? tdl_ir_only_user(ir, n->output) : NULL;
+    if (!to || !quantizes(to) || from->inputs[0]->desc.dtype != TDL_INT8 ||
+        to->output->desc.dtype != TDL_INT8 || !is_plain_conv(n))
+        return false;
+    const struct tdl_quantized_conv_attr p = {n->attr.conv, from->attr.quantized.in[0],
+                                              to->attr.quantized.out};
+    if (!is_whole(n, &p.in, &p.out))
+        return false;
+    n->op = &tdl_op_quantized_conv2d;
+    n->attr.quantized_conv = p;
+    tdl_ir_set_input(ir, n, TDL_CONV_INPUT, from->inputs[0]);
+    take_output(n, to);
+    return true;
+}
+
+/* uint8 between two halves as int8: what both stand for stays what it is. (NaN, which is 0 in
+ * bytes of both kinds, comes out as another number.) */
+static void give_sign(struct tdl_node *n)
+{
+    const struct tdl_use *state = NULL;
+    struct tdl_node *reader;
+    if (!quantizes(n) || n->output->desc.dtype != TDL_UINT8 || n->output->is_output)
+        return;
+    while ((reader = tdl_ir_next_reader(n->output, &state)))
+        if (reader->dead || !dequantizes(reader->output) || reader->inputs[0] != n->output)
+            return;
+    for (state = NULL; (reader = tdl_ir_next_reader(n->output, &state));)
+        reader->attr.quantized.in[0].zero -= 128;
+    n->output->desc.dtype = TDL_INT8;
+    n->attr.quantized.out.zero -= 128;
+}
+
+/* Has it convolutions that are taken? Then they find int8. */
+static bool has_convolutions(struct tdl_ir *ir, bool (*takes)(const struct tdl_node *conv))
+{
+    bool any = false;
+    for (uint32_t i = 0; i < ir->node_count && takes && !any; i++) {
+        const struct tdl_node *n = ir->nodes[i];
+        any = n->op == &tdl_op_conv2d && is_plain_conv(n) && takes(n);
+    }
+    tdl_ir_index(ir);
+    for (uint32_t i = 0; i < ir->node_count && any && ir->indexed; i++)
+        give_sign(ir->nodes[i]);
+    return any;
+}
+
 typedef bool (*pattern_fn)(struct tdl_ir *ir, struct tdl_node *n);
 
 /* True if something changed. */
@@ -328,17 +439,37 @@ static bool walk(struct tdl_ir *ir, const pattern_fn *patterns, size_t count)
     return changed;
 }
 
-/* All halves are found before any of their functions goes into another operator. */
-enum tdl_result tdl_pass_quantize(struct tdl_ir *ir)
+static bool convolve_all(struct tdl_ir *ir, bool (*takes)(const struct tdl_node *conv))
 {
-    static const pattern_fn halves[] = {find_quantize, find_dequantize};
+    bool changed = false;
+    tdl_ir_index(ir);
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        if (!ir->nodes[i]->dead && ir->nodes[i]->op == &tdl_op_conv2d && takes(ir->nodes[i]))
+            changed |= convolve_bytes(ir, ir->nodes[i]);
+    tdl_ir_sweep(ir);
+    return changed;
+}
+
+/* What stands around the halves, until nothing changes. */
+static void walk_all(struct tdl_ir *ir)
+{
     static const pattern_fn around[] = {read_quantized, write_quantized, drop_requantize,
                                         join_bytes, move_bytes};
     enum { MAX_ROUNDS = 32 };
-    if (!walk(ir, halves, TDL_COUNT(halves)))
-        return TDL_OK;
     for (uint32_t round = 0; round < MAX_ROUNDS && walk(ir, around, TDL_COUNT(around)); round++)
         continue;
+}
+
+/* All halves are found before any of their functions goes into another operator. */
+enum tdl_result tdl_pass_quantize(struct tdl_ir *ir, bool (*takes)(const struct tdl_node *conv))
+{
+    static const pattern_fn halves[] = {find_quantize, find_dequantize};
+    if (!walk(ir, halves, TDL_COUNT(halves)))
+        return TDL_OK;
+    const bool convolves = has_convolutions(ir, takes);
+    walk_all(ir);
+    if (convolves && convolve_all(ir, takes))
+        walk_all(ir);
     const enum tdl_result r = tdl_ir_sort(ir);
     tdl_ir_dump(ir, "quantize");
     return r;

@@ -167,6 +167,12 @@ struct tdl_quantized_attr {
     struct tdl_quantization in[2], out;
 };
 
+/* conv2d of int8 to int8: first, as attr.conv has it. */
+struct tdl_quantized_conv_attr {
+    struct tdl_conv_attr conv;
+    struct tdl_quantization in, out;
+};
+
 struct tdl_arg_attr {
     uint32_t axis;
     bool keep_dimensions, select_last_index;
@@ -192,6 +198,7 @@ union tdl_attr {
     struct tdl_matmul_attr matmul;
     struct tdl_attention_attr attention;
     struct tdl_quantized_attr quantized;
+    struct tdl_quantized_conv_attr quantized_conv;
     struct tdl_arg_attr arg;
     struct tdl_reduce_attr reduce;
     struct tdl_triangular_params triangular;

@@ -67,6 +67,7 @@ TDL_OP(expand_depthwise, expand_depthwise)
 TDL_OP(bottleneck, bottleneck)
 TDL_OP(attention, attention)
 TDL_OP(quantized, quantized)
+TDL_OP(quantized_conv2d, quantized_conv2d)
 
 TDL_COMPOSED(gru)
 TDL_COMPOSED(lstm)

@@ -148,7 +148,8 @@ static inline void *tdl_cpu_weights(const struct tdl_program *p, uint32_t block)
 }
 
 /* prepare.c: rewrite the operators as said above. */
-enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir, bool no_fuse);
+enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir, bool no_fuse,
+                                const struct tdl_cpu_threads *threads);
 /* plan.c: order, steps, arena. */
 enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *graph,
                              const struct tdl_compile_params *params);
@@ -164,6 +165,10 @@ enum tdl_result tdl_cpu_describe_steps(struct tdl_graph *graph);
 
 /* True if XNNPACK computes the node, as its reference does. */
 bool tdl_cpu_xnn_takes(const struct tdl_node *n);
+/* Is a conv2d of int8 to int8, as this one would be, computed faster than one of floats with what
+ * quantizes around it? The second: where there is one thread, and no pool to wait for. */
+bool tdl_cpu_xnn_takes_bytes(const struct tdl_node *conv);
+bool tdl_cpu_xnn_takes_bytes_alone(const struct tdl_node *conv);
 /* Can it start? Not where it cannot look at the processor, as without /proc. Thread-safe. */
 bool tdl_cpu_xnn_starts(void);
 /* True if it reads what is in the slot when the runtime is created, and not later. */

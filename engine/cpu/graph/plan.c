@@ -582,7 +582,7 @@ static bool is_quantized(const struct tdl_cpu_step *s)
 {
     bool any = false;
     for (uint32_t i = 0; i < s->node_count; i++)
-        any |= s->nodes[i]->op == &tdl_op_quantized;
+        any |= s->nodes[i]->op == &tdl_op_quantized || s->nodes[i]->op == &tdl_op_quantized_conv2d;
     return any;
 }
 

@@ -346,7 +346,8 @@ static enum tdl_result move_channels(struct tdl_ir *ir)
     return finish(&w);
 }
 
-enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir, bool no_fuse)
+enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir, bool no_fuse,
+                                const struct tdl_cpu_threads *threads)
 {
     enum tdl_result r;
     TRY(convert_packs(ir));
@@ -356,7 +357,9 @@ enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir, bool no_fuse)
     TRY(tdl_pass_fold(ir));
     tdl_ir_dump(ir, "prepare");
     if (!no_fuse)
-        TRY(tdl_pass_quantize(ir));
+        TRY(tdl_pass_quantize(ir, tdl_cpu_threads_count(threads) > 1
+                                      ? tdl_cpu_xnn_takes_bytes
+                                      : tdl_cpu_xnn_takes_bytes_alone));
 fail:
     return r;
 }

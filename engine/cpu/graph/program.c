@@ -66,7 +66,7 @@ enum tdl_result tdl_cpu_program_create(struct tdl_graph *g, const struct tdl_com
     if (!p->ir)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     p->threads = tdl_cpu(g->ctx)->threads;
-    TRY(tdl_cpu_prepare(p->ir, g->plan.no_fuse));
+    TRY(tdl_cpu_prepare(p->ir, g->plan.no_fuse, p->threads));
     TRY(tdl_cpu_plan(p, g, params));
     p->ns = calloc(p->step_count + (size_t)1, sizeof(*p->ns));
     if (!p->ns)

@@ -76,24 +76,40 @@ static uint32_t find(const struct tdl_cpu_xnn_making *m, const struct tdl_operan
     return XNN_INVALID_VALUE_ID;
 }
 
-/* The value of an operand that lies in our memory. */
-enum tdl_result tdl_cpu_xnn_value(struct tdl_cpu_xnn_making *m, struct tdl_operand *o, bool made,
-                                  uint32_t *out_id)
+/* The value of an operand that lies in our memory; `q`: one of int8. */
+static enum tdl_result define_value(struct tdl_cpu_xnn_making *m, struct tdl_operand *o,
+                                    const struct tdl_quantization *q, bool made, uint32_t *out_id)
 {
+    const uint32_t flags = made ? XNN_VALUE_FLAG_EXTERNAL_OUTPUT : XNN_VALUE_FLAG_EXTERNAL_INPUT;
     size_t dims[TDL_MAX_RANK];
+    enum xnn_status status;
     *out_id = find(m, o);
     if (*out_id != XNN_INVALID_VALUE_ID)
         return TDL_OK;
     for (uint32_t i = 0; i < o->desc.rank; i++)
         dims[i] = o->desc.shape[i];
-    enum tdl_result r = tdl_cpu_xnn_check(
-        xnn_define_tensor_value(
-            m->subgraph, xnn_datatype_fp32, o->desc.rank, dims, NULL, m->count,
-            made ? XNN_VALUE_FLAG_EXTERNAL_OUTPUT : XNN_VALUE_FLAG_EXTERNAL_INPUT, out_id),
-        "defining a value");
+    if (q)
+        status = xnn_define_quantized_tensor_value(m->subgraph, xnn_datatype_qint8,
+                                                   (int32_t)q->zero, q->scale, o->desc.rank, dims,
+                                                   NULL, m->count, flags, out_id);
+    else
+        status = xnn_define_tensor_value(m->subgraph, xnn_datatype_fp32, o->desc.rank, dims, NULL,
+                                         m->count, flags, out_id);
     m->operands[m->count] = o;
     m->ids[m->count++] = *out_id;
-    return r;
+    return tdl_cpu_xnn_check(status, "defining a value");
+}
+
+enum tdl_result tdl_cpu_xnn_value(struct tdl_cpu_xnn_making *m, struct tdl_operand *o, bool made,
+                                  uint32_t *out_id)
+{
+    return define_value(m, o, NULL, made, out_id);
+}
+
+enum tdl_result tdl_cpu_xnn_bytes(struct tdl_cpu_xnn_making *m, struct tdl_operand *o,
+                                  const struct tdl_quantization *q, bool made, uint32_t *out_id)
+{
+    return define_value(m, o, q, made, out_id);
 }
 
 /* Memory until the runtime is created. */

@@ -8,19 +8,15 @@
 
 #include <math.h>
 
-struct bounds {
-    float least, most;
-};
-
-static struct bounds bounds_of(enum tdl_activation activation)
+struct tdl_cpu_xnn_bounds tdl_cpu_xnn_bounds_of(enum tdl_activation activation)
 {
     switch (activation) {
     case TDL_ACTIVATION_RELU:
-        return (struct bounds){0, INFINITY};
+        return (struct tdl_cpu_xnn_bounds){0, INFINITY};
     case TDL_ACTIVATION_RELU6:
-        return (struct bounds){0, 6};
+        return (struct tdl_cpu_xnn_bounds){0, 6};
     default:
-        return (struct bounds){-INFINITY, INFINITY};
+        return (struct tdl_cpu_xnn_bounds){-INFINITY, INFINITY};
     }
 }
 
@@ -69,7 +65,7 @@ static enum tdl_result define_conv(struct tdl_cpu_xnn_making *m, const struct td
     uint32_t x, f, b, y;
     enum tdl_result r;
     tdl_conv_describe(n, &g);
-    const struct bounds bounds = bounds_of(g.p->activation);
+    const struct tdl_cpu_xnn_bounds bounds = tdl_cpu_xnn_bounds_of(g.p->activation);
     const bool depthwise = is_depthwise(&g);
     const size_t dims[2][4] = {{g.out.c, w->kernel[0], w->kernel[1], g.in_per_group},
                                {1, w->kernel[0], w->kernel[1], g.out.c}};
@@ -113,7 +109,7 @@ static enum tdl_result define_transposed(struct tdl_cpu_xnn_making *m, const str
 {
     const struct tdl_conv_transpose2d_params *p = &n->attr.conv_transpose;
     const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
-    const struct bounds bounds = bounds_of(p->activation);
+    const struct tdl_cpu_xnn_bounds bounds = tdl_cpu_xnn_bounds_of(p->activation);
     const struct tdl_window *w = &n->window;
     const uint32_t *pad = w->pad, groups = p->groups;
     const size_t dims[] = {(size_t)f.n * groups, f.h, f.w, f.c / groups};
@@ -218,7 +214,7 @@ fail:
 /* The operators that XNNPACK computes; the others are computed here. */
 static const struct row {
     const struct tdl_op *op;
-    bool (*takes)(const struct tdl_node *n);
+    bool (*takes)(const struct tdl_node *n); /* NULL: all */
     enum tdl_result (*define)(struct tdl_cpu_xnn_making *m, const struct tdl_node *n);
 } table[] = {
     {&tdl_op_conv2d, is_conv, define_conv},
@@ -226,6 +222,7 @@ static const struct row {
     {&tdl_op_eltwise[TDL_HARD_SWISH], is_hard_swish, define_hard_swish},
     {&tdl_op_gemm, is_fully_connected, define_fully_connected},
     {&tdl_op_matmul, is_fully_connected, define_fully_connected},
+    {&tdl_op_quantized_conv2d, NULL, tdl_cpu_xnn_define_quantized},
 };
 
 static const struct row *row_of(const struct tdl_node *n)
@@ -239,7 +236,7 @@ static const struct row *row_of(const struct tdl_node *n)
 bool tdl_cpu_xnn_takes(const struct tdl_node *n)
 {
     const struct row *row = row_of(n);
-    return row && row->takes(n) && tdl_cpu_xnn_starts();
+    return row && (!row->takes || row->takes(n)) && tdl_cpu_xnn_starts();
 }
 
 enum tdl_result tdl_cpu_xnn_define(struct tdl_cpu_xnn_making *m, const struct tdl_node *n)

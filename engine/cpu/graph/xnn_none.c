@@ -8,6 +8,18 @@ bool tdl_cpu_xnn_takes(const struct tdl_node *n)
     return false;
 }
 
+bool tdl_cpu_xnn_takes_bytes(const struct tdl_node *conv)
+{
+    (void)conv;
+    return false;
+}
+
+bool tdl_cpu_xnn_takes_bytes_alone(const struct tdl_node *conv)
+{
+    (void)conv;
+    return false;
+}
+
 bool tdl_cpu_xnn_starts(void)
 {
     return true; /* nobody misses it */

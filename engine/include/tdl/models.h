@@ -12,7 +12,8 @@
  * the file notes beside them.
  *
  * ONNX: opsets 7 to 26. float64 and bfloat16 become float32, bool uint8, 16-bit
- * integers int32; quantized operators are computed in float32. Sizes, axes and all
+ * integers int32; quantized operators are computed in float32, or on the CPU in eight bits, and
+ * each result is rounded within one step. Sizes, axes and all
  * that shapes depend on must follow from the file and struct tdl_model_params.
  * Inputs of rank 4 that no operator on channels reads are NCHW, but where they can only
  * be pictures with the channels last (tdl_operand_get_layout()). Sizes that depend

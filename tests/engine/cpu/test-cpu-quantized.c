@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Graphs of quantized values on the CPU, which computes them in eight bits: random ones against
- * the references of the operators that they were made of, to the last bit. That they are
- * computed so is seen in the plan.
+ * the references of the operators that they were made of, to the last bit, and convolutions
+ * within one step. That they are computed so is seen in the plan.
  */
 #include "subject.h"
 
-#include <ir/ir.h>
+#include <compile/passes.h>
+#include <cpu/graph/graph.h>
+#include <ops/ops.h>
 
 #include <math.h>
 
@@ -276,6 +278,193 @@ static void check_special(enum tdl_dtype dtype)
     subject_close(&s);
 }
 
+/* ------------------------------------------------------------- convolutions */
+
+struct conv {
+    uint32_t in, out, kernel, stride, groups;
+    bool bias, relu;
+    struct way from, to;
+};
+
+/* As readers have it: large ones stay bytes with their scales, small ones are floats. */
+static O filter_of(struct tdl_builder *b, struct rng *rng, const struct conv *c)
+{
+    const uint32_t shape[] = {c->out, c->kernel, c->kernel, c->in / c->groups};
+    const struct tdl_tensor_params desc = subject_shape(TDL_INT8, 4, shape);
+    const size_t count = tdl_tensor_params_size(&desc), each = count / c->out;
+    int8_t *bytes = malloc(count);
+    float *floats = malloc(count * sizeof(*floats)), *scales = malloc(c->out * sizeof(*scales));
+    REQUIRE(bytes && floats && scales, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        bytes[i] = (int8_t)((int)rng_below(rng, 256) - 128);
+        if (i % each == 0)
+            scales[i / each] = rng_float(rng, 0.5f, 1) / (40 * sqrtf((float)each));
+        floats[i] = (float)bytes[i] * scales[i / each];
+    }
+    O filter = count > TDL_COMPACT_LEAST
+                   ? tdl_builder_dequantize_linear(
+                         b, subject_typed_constant(b, &desc, bytes),
+                         subject_constant(b, 4, (const uint32_t[]){c->out, 1, 1, 1}, scales), NULL)
+                   : subject_constant(b, 4, shape, floats);
+    free(bytes);
+    free(floats);
+    free(scales);
+    return filter;
+}
+
+static O convolve(struct tdl_builder *b, struct rng *rng, const struct conv *c, O x)
+{
+    const uint32_t pad = c->kernel / 2;
+    const struct tdl_conv2d_params p = {
+        .stride = {c->stride, c->stride},
+        .pad = {pad, pad, c->kernel > 1 ? 1 : 0, pad},
+        .groups = c->groups,
+        .activation = c->relu ? TDL_ACTIVATION_RELU : TDL_ACTIVATION_NONE,
+        .bias = c->bias ? subject_bias(b, rng, c->out) : NULL,
+    };
+    x = dequantize(b, quantize(b, x, &c->from), &c->from);
+    x = tdl_builder_conv2d(b, x, filter_of(b, rng, c), &p);
+    return dequantize(b, quantize(b, x, &c->to), &c->to);
+}
+
+static bool takes_all(const struct tdl_node *conv)
+{
+    (void)conv;
+    return true;
+}
+
+/* The largest difference, in steps of the output. */
+static float steps_between(const float *a, const float *b, size_t count, float scale)
+{
+    float most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = fmaxf(most, fabsf(a[i] - b[i]) / scale);
+    return most;
+}
+
+static void check_xnnpack(struct tdl_node *n, void **values)
+{
+    const size_t in = tdl_operand_count(n->inputs[0]), out = tdl_operand_count(n->output);
+    int8_t *x = calloc(1, in + 256), *y = calloc(1, out + 256), *want = values[n->output->id];
+    void *was = values[n->inputs[0]->id];
+    struct tdl_cpu_xnn *xnn = NULL;
+    int most = 0;
+    OK(tdl_node_expand(n));
+    const enum tdl_result r = tdl_cpu_xnn_create(&n, 1, 1, tdl_cpu(ctx)->threads, &xnn);
+    tdl_node_shrink(n);
+    if (r == TDL_ERROR_UNSUPPORTED && strstr(tdl_last_error(), "this build has no XNNPACK"))
+        goto done;
+    OK(r);
+    memcpy(x, was, in);
+    values[n->inputs[0]->id] = x;
+    values[n->output->id] = y;
+    OK(tdl_cpu_xnn_run(xnn, values));
+    values[n->inputs[0]->id] = was;
+    values[n->output->id] = want;
+    for (size_t i = 0; i < out; i++)
+        most = abs(y[i] - want[i]) > most ? abs(y[i] - want[i]) : most;
+    CHECK(most <= 1, "XNNPACK's result is %d steps away", most);
+done:
+    tdl_cpu_xnn_destroy(&xnn);
+    free(x);
+    free(y);
+}
+
+/* The operator's reference against that of what it was made of, and XNNPACK against it. */
+static void check_operator(struct subject *s, const struct conv *c)
+{
+    struct tdl_ir *ir = tdl_ir_clone(s->ir);
+    struct tdl_node *conv = NULL;
+    REQUIRE(ir, "out of memory");
+    OK(tdl_pass_fold(ir));
+    OK(tdl_pass_labels(ir));
+    OK(tdl_pass_absorb(ir));
+    OK(tdl_pass_quantize(ir, takes_all));
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        conv = ir->nodes[i]->op == &tdl_op_quantized_conv2d ? ir->nodes[i] : conv;
+    void **values = calloc(ir->operand_count, sizeof(*values));
+    if (CHECK(conv && values, "it is not computed in eight bits")) {
+        const void *inputs[] = {s->inputs[0]};
+        OK(tdl_ir_run_reference(ir, inputs, values));
+        const struct tdl_operand *y = ir->outputs[0];
+        const float most = steps_between(values[y->id], s->values[s->ir->outputs[0]->id],
+                                         tdl_operand_count(y), c->to.scale);
+        CHECK(most < 1.01f, "the result is %g steps away", (double)most);
+        check_xnnpack(conv, values);
+    }
+    for (uint32_t i = 0; values && i < ir->operand_count; i++)
+        free(values[i]);
+    free(values);
+    tdl_ir_destroy(&ir);
+}
+
+static void check_on_device(struct subject *s, const struct conv *c)
+{
+    const struct tdl_operand *y = s->ir->outputs[0];
+    float *got = calloc(tdl_operand_count(y), sizeof(*got));
+    struct tdl_graph *g;
+    REQUIRE(got, "out of memory");
+    OK(tdl_builder_build(s->builder, NULL, &g));
+    check_dispatch(ctx, g, s->inputs[0], got);
+    const float most =
+        steps_between(got, s->values[y->id], tdl_operand_count(y), c->to.scale);
+    CHECK(most < 1.01f, "the device's result is %g steps away", (double)most);
+    tdl_graph_destroy(&g);
+    free(got);
+}
+
+static void check_conv(uint64_t seed)
+{
+    struct rng rng = {seed * 7919 + 2};
+    struct tdl_builder *b;
+    struct subject s;
+    const bool depthwise = rng_one_in(&rng, 3);
+    struct conv c = {.in = RNG_PICK(&rng, 1, 3, 8, 17, 130),
+                     .kernel = RNG_PICK(&rng, 1, 3, 3, 5),
+                     .stride = RNG_PICK(&rng, 1, 1, 2),
+                     .bias = rng_one_in(&rng, 2),
+                     .relu = rng_one_in(&rng, 3),
+                     .from = draw_way(&rng),
+                     .to = draw_way(&rng)};
+    c.out = depthwise ? c.in : RNG_PICK(&rng, 1, 5, 16, 33);
+    c.groups = depthwise ? c.in : 1;
+    OK(check_builder(ctx, &b));
+    check_begin("seed %llu: conv2d of %u to %u channels, %ux%u, stride %u, %u groups",
+                (unsigned long long)seed, c.in, c.out, c.kernel, c.kernel, c.stride, c.groups);
+    O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, RNG_PICK(&rng, 1, 2), 7, 9, c.in));
+    subject_output(b, convolve(b, &rng, &c, x));
+    REQUIRE(tdl_builder_status(b) == TDL_OK, "%s", tdl_builder_error(b));
+    subject_open(&s, ctx, b, &rng);
+    check_operator(&s, &c);
+    check_on_device(&s, &c);
+    subject_close(&s);
+}
+
+/* Filters that are no bytes, and sums that are looked at before they are quantized. */
+static void check_floats(bool whole)
+{
+    const struct way w = {TDL_INT8, 0.05f, 3};
+    struct rng rng = {3};
+    struct conv c = {.in = 8, .out = 8, .kernel = 1, .stride = 1, .groups = 1, .from = w, .to = w};
+    O x;
+    struct tdl_builder *b = begin(whole ? "sums that are read" : "any filter", 8, &x);
+    x = dequantize(b, quantize(b, x, &w), &w);
+    x = tdl_builder_conv2d(
+        b, x, whole ? filter_of(b, &rng, &c) : subject_filter(b, &rng, 8, 1, 1, 8), NULL);
+    if (whole)
+        subject_output(b, x);
+    subject_output(b, dequantize(b, quantize(b, x, &w), &w));
+    struct tdl_ir *ir = tdl_ir_clone(tdl_builder_ir(b));
+    REQUIRE(ir, "out of memory");
+    OK(tdl_pass_fold(ir));
+    OK(tdl_pass_labels(ir));
+    OK(tdl_pass_quantize(ir, takes_all));
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        CHECK(ir->nodes[i]->op != &tdl_op_quantized_conv2d, "it is computed in eight bits");
+    tdl_ir_destroy(&ir);
+    tdl_builder_destroy(&b);
+}
+
 int main(int argc, char **argv)
 {
     OK(tdl_context_create(&(struct tdl_context_params){.device = "cpu", .log = check_log}, &ctx));
@@ -284,8 +473,12 @@ int main(int argc, char **argv)
     check_left();
     check_special(TDL_INT8);
     check_special(TDL_UINT8);
+    check_floats(false);
+    check_floats(true);
     for (long i = 0; i < cases; i++)
         run_case(seed + (uint64_t)i);
+    for (long i = 0; i < cases; i++)
+        check_conv(seed + (uint64_t)i);
     check_context_close(ctx);
     return check_result();
 }
