@@ -59,6 +59,10 @@ bool tflite_read_activation(struct tflite_import *im, const struct tflite_op *op
     case TFLITE_ACTIVATION_RELU:
         *out = TDL_ACTIVATION_RELU;
         return true;
+    case TFLITE_ACTIVATION_RELU_N1_TO_1:
+        im->bounded = true; /* tflite_give() cuts it */
+        *out = TDL_ACTIVATION_NONE;
+        return true;
     case TFLITE_ACTIVATION_RELU6:
         *out = TDL_ACTIVATION_RELU6;
         return true;
@@ -68,7 +72,7 @@ bool tflite_read_activation(struct tflite_import *im, const struct tflite_op *op
     default:
         return tdl_kit_lacks(&im->kit,
                              "the fused activation function %u is not supported; libtdl has none, "
-                             "RELU, RELU6 and TANH",
+                             "RELU, RELU_N1_TO_1, RELU6 and TANH",
                              code);
     }
 }

@@ -69,5 +69,9 @@ bool tflite_give_at(struct tflite_import *im, const struct tflite_op *op, uint32
 
 bool tflite_give(struct tflite_import *im, const struct tflite_op *op, struct tdl_operand *operand)
 {
+    static const float least = -1, most = 1;
+
+    if (im->bounded && operand)
+        operand = tdl_builder_clamp(im->builder, operand, &least, &most);
     return tflite_give_at(im, op, 0, operand);
 }

@@ -175,6 +175,7 @@ static bool import_operator(struct tflite_import *im, uint32_t index)
     const struct tdl_fb_table table = tdl_fb_vector_table(&im->fb, &im->operators, index);
     struct tflite_op op = {.index = index};
 
+    im->bounded = false;
     if (!resolve_code(im, &table, &op) || !read_options(im, &table, &op) ||
         !read_args(im, &table, TFLITE_OPERATOR_INPUTS, op.inputs, &op.input_count) ||
         !read_args(im, &table, TFLITE_OPERATOR_OUTPUTS, op.outputs, &op.output_count))

@@ -41,8 +41,10 @@ struct tflite_import {
     struct tdl_fb_vector codes, buffers, subgraphs;
     struct tdl_fb_vector tensors, operators, inputs, outputs; /* of the graph that is read */
     struct tflite_value *values;                              /* one per tensor */
-    uint32_t graph, depth;                                    /* its number; graphs within graphs */
-    uint64_t inlined; /* operators and tensors of these in all */
+    bool bounded; /* the operator's result is cut to −1 … 1: RELU_N1_TO_1, which is no activation
+                   * of the builder's */
+    uint32_t graph, depth; /* its number; graphs within graphs */
+    uint64_t inlined;      /* operators and tensors of these in all */
     /* tflite.c's: operators may hold graphs, which add theirs by it. */
     bool (*add_operator)(struct tflite_import *im, uint32_t index);
     /* Constants that were made, to be used by all operators that read them: by struct

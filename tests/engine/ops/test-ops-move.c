@@ -191,6 +191,14 @@ static void check_goldens(void)
            tdl_builder_slice(b, x, &(struct tdl_slice_params){.start = {2, 1}, .size = {3, 3},
                                                               .step = {-2, 2}}),
            4, LIST(9, 11, 1, 3));
+    x = numbers(&b, 2, 3);
+    expect("slice of whole rows backwards", b,
+           tdl_builder_slice(b, x, &(struct tdl_slice_params){.start = {0, 2}, .step = {1, -1}}), 6,
+           LIST(2, 1, 0, 5, 4, 3));
+    x = numbers(&b, 2, 3);
+    expect("slice of rows from the last on", b,
+           tdl_builder_slice(b, x, &(struct tdl_slice_params){.start = {1}, .step = {-1}}), 6,
+           LIST(3, 4, 5, 0, 1, 2));
     x = numbers(&b, 2, 2);
     struct tdl_pad_params p = {.before = {1}, .after = {0, 2}, .value = -5};
     expect("pad with a value", b, tdl_builder_pad(b, x, &p), 12,
