@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import numpy as np
-from chains import field, value_info
+from chains import Message, Node, field, value_info
 
 KINDS = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "uint32": 12}
 
@@ -65,3 +65,63 @@ def compare(folder, wants):
         if wrong:
             return wrong
     return None
+
+
+def body(nodes, inputs, outputs, weights=None):
+    """The attribute of a Loop, or of an If."""
+    text = b"".join(field(1, n.file()) for n in nodes) + field(2, "body")
+    for name, value in (weights or {}).items():
+        text += field(5, tensor(name, np.asarray(value)))
+    text += b"".join(field(11, value_info(i)) for i in inputs)
+    return Message(6, text + b"".join(field(12, value_info(o)) for o in outputs))
+
+
+class Nodes(list):
+    """Nodes that are added one by one, each with a name that is its output's."""
+
+    def add(self, kind, *inputs, name=None, **attributes):
+        name = name or "%s%d" % (kind, len(self))
+        self.append(Node(kind, list(inputs), [name], attributes))
+        return name
+
+
+def pasting_body(half_pixel):
+    """As TorchScript writes torchvision's loop that puts masks into a picture: each is resized to
+    its box, and has zeros round it. Of the outer graph it takes "masks", "boxes", and numbers
+    "n0", "n1", "n2", "n3" (scalars), "one", "two" and "zero" (lists), "height", "width"."""
+    n = Nodes()
+    mask = n.add("Gather", n.add("Gather", "masks", "i", axis=0), "n0", axis=0)
+    box = n.add("Gather", "boxes", "i", axis=0)
+    x0, y0, x1, y1 = (n.add("Gather", box, "n%d" % k, axis=0) for k in range(4))
+
+    def at(x):
+        return n.add("Unsqueeze", x, "zero")
+
+    def both(kind, *x):
+        return n.add(kind, n.add("Concat", *x, axis=0), keepdims=0)
+
+    size = [both("ReduceMax", n.add("Add", n.add("Sub", b, a), "one"), "one")
+            for a, b in ((y0, y1), (x0, x1))]
+    mask = n.add("Expand", mask, n.add("Concat", "one", "one", n.add("Shape", mask), axis=0))
+    sizes = n.add("Concat", n.add("Slice", n.add("Shape", mask), "zero", "two", "zero"),
+                  *(at(n.add("Cast", s, to=7)) for s in size), axis=0)
+    mask = n.add("Resize", mask, "", "", sizes, mode="linear",
+                 coordinate_transformation_mode=half_pixel)
+    mask = n.add("Gather", n.add("Gather", mask, "n0", axis=0), "n0", axis=0)
+    begin = [both("ReduceMax", at(a), "zero") for a in (y0, x0)]
+    end = [both("ReduceMin", n.add("Add", at(b), "one"), side)
+           for b, side in ((y1, "height"), (x1, "width"))]
+    for axis, (a, b, first) in enumerate(zip(begin, end, (y0, x0))):
+        mask = n.add("Slice", mask, at(n.add("Sub", a, first)), at(n.add("Sub", b, first)),
+                     "one" if axis else "zero")
+    for axis, (a, b, side) in enumerate(zip(begin, end, ("height", "width"))):
+        rest = n.add("Sub", side, b)
+        other = n.add("Slice", n.add("Shape", mask), "zero" if axis else "one",
+                      "one" if axis else "two", "zero")
+        zeros = [n.add("ConstantOfShape", n.add("Concat", *((other, s) if axis else (s, other)),
+                                                axis=0)) for s in (at(a), rest)]
+        mask = n.add("Slice", n.add("Concat", zeros[0], mask, zeros[1], axis=axis), "zero", side,
+                     "one" if axis else "zero")
+    n.add("Concat", "list", at(mask), axis=0, name="longer")
+    n.add("Identity", "go", name="on")
+    return body(n, ["i", "go", "list"], ["on", "longer"])

@@ -21,8 +21,8 @@ try:
 except ImportError:
     print("skipped: no NumPy (Debian package python3-numpy)")
     sys.exit(77)
-from chains import Message, Node, field, value_info
-from onnx_models import difference, read, run
+from chains import Node
+from onnx_models import body, difference, read, run
 
 RANDOM = np.random.RandomState(11)
 OPSET = 24
@@ -300,12 +300,6 @@ def regions():
     return g
 
 
-def loop_body(nodes, inputs, outputs):
-    text = b"".join(field(1, n.file()) for n in nodes) + field(2, "body")
-    text += b"".join(field(11, value_info(i)) for i in inputs)
-    return Message(6, text + b"".join(field(12, value_info(o)) for o in outputs))
-
-
 def loops():
     """As many iterations as there are rows: a sum, rows that are collected, and rows that are
     joined to a list, as TorchScript writes it."""
@@ -316,9 +310,9 @@ def loops():
              Node("Unsqueeze", ["product", g.weight(ints(0))], ["wide"], {}),
              Node("Cast", ["list"], ["same"], {"to": 1}),
              Node("Concat", ["same", "wide", "wide"], ["longer"], {"axis": 0})]
-    body = loop_body(nodes, ["i", "go", "sum", "list"], ["on", "next", "longer", "product"])
+    inner = body(nodes, ["i", "go", "sum", "list"], ["on", "next", "longer", "product"])
     start, nothing = np.ones(3, np.float32), np.zeros((0, 3), np.float32)
-    made = g.add("Loop", trips, "", start, nothing, outputs=3, body=body)
+    made = g.add("Loop", trips, "", start, nothing, outputs=3, body=inner)
     for name in made:
         g.outputs.append(name)
     g.none[made[0]] = start

@@ -12,7 +12,7 @@ import tempfile
 
 import numpy as np
 from chains import Message, Node, field, tensor_file, value_info
-from onnx_models import compare, graph, run, tensor
+from onnx_models import body, compare, graph, pasting_body, run
 
 RANDOM = np.random.RandomState(7)
 CASES = []
@@ -312,6 +312,48 @@ def unique_rows():
 unique_rows()
 
 
+def paste(masks, boxes, height, width, first):
+    """Each mask resized to its box, linearly, in a picture of zeros."""
+    y = np.zeros((len(masks), height, width))
+    for mask, (x0, y0, x1, y1), out in zip(masks[:, 0].astype(np.float64), boxes, y):
+        ways = []
+        for low, high, rows in ((y0, y1, mask.shape[0]), (x0, x1, mask.shape[1])):
+            size = max(high - low + 1, 1)
+            at = (np.arange(size) + 0.5) * rows / size - 0.5 if size > 1 or not first \
+                else np.zeros(1)
+            at = np.clip(at, 0, rows - 1)[:, None]
+            ways.append(np.maximum(0, 1 - np.abs(at - np.arange(rows))))
+        resized = ways[0] @ mask @ ways[1].T
+        for j, i in np.ndindex(resized.shape):
+            if 0 <= y0 + j < height and 0 <= x0 + i < width:
+                out[y0 + j, x0 + i] = resized[j, i]
+    return y.astype(np.float32)
+
+
+def pasted_masks():
+    masks = np.abs(numbers(5, 1, 4, 3))
+    boxes = np.array([[2, 1, 7, 9], [-3, -2, 4, 3], [0, 0, 11, 9], [6, 5, 6, 5], [9, 4, 14, 12]],
+                     np.int64)
+    for mode, keep in (("half_pixel", [1, 1, 0, 1, 1]), ("pytorch_half_pixel", [0, 1, 1, 1, 0]),
+                       ("half_pixel", [0, 0, 0, 0, 0])):
+        weights = {"n%d" % k: np.array(k, np.int64) for k in range(4)}
+        weights.update(zero=ints(0), one=ints(1), two=ints(2), height=ints(10), width=ints(12),
+                       all=boxes, half=np.float32(0.5), none=np.zeros((0, 10, 12), np.float32))
+        want = paste(np.compress(keep, masks, 0), np.compress(keep, boxes, 0), 10, 12,
+                     mode != "half_pixel")
+        case("masks of %d boxes in a picture, %s" % (sum(keep), mode), [
+            Node("Greater", ["keep", "half"], ["is"], {}),
+            Node("Compress", ["x", "is"], ["masks"], {"axis": 0}),
+            Node("Compress", ["all", "is"], ["boxes"], {"axis": 0}),
+            Node("Shape", ["masks"], ["shape"], {}),
+            Node("Gather", ["shape", "n0"], ["trips"], {"axis": 0}),
+            Node("Loop", ["trips", "", "none"], ["y"], {"body": pasting_body(mode)})],
+             {"y": want}, weights, {"x": masks, "keep": np.array(keep, np.float32)}, 17)
+
+
+pasted_masks()
+
+
 def optionals():
     x = numbers(2, 3)
     case("optional values", [
@@ -476,14 +518,6 @@ pools()
 
 
 # ----------------------------------------------------------------------------- loops
-
-def body(nodes, inputs, outputs, weights=None):
-    text = b"".join(field(1, n.file()) for n in nodes) + field(2, "body")
-    for name, value in (weights or {}).items():
-        text += field(5, tensor(name, value))
-    text += b"".join(field(11, value_info(i)) for i in inputs)
-    return Message(6, text + b"".join(field(12, value_info(o)) for o in outputs))
-
 
 def loops():
     x, w = numbers(1, 2, 3, 4), numbers(2, 2, 1, 1)

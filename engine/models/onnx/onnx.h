@@ -145,6 +145,10 @@ bool onnx_add_grid_sample(struct onnx_import *im);
 bool onnx_add_loop(struct onnx_import *im);
 bool onnx_add_deform_conv(struct onnx_import *im);
 bool onnx_add_max_unpool(struct onnx_import *im);
+/* ops_paste.c: a Loop of `count` iterations that pastes masks into a picture, if its body is that;
+ * whether it was added is in `ok`. */
+bool onnx_paste_masks(struct onnx_import *im, const struct tdl_pb *body,
+                      const struct tdl_pb *number, struct tdl_operand *count, bool *ok);
 /* ops_unique.c, ops_sample.c */
 bool onnx_add_unique(struct onnx_import *im);
 bool onnx_add_affine_grid(struct onnx_import *im);

@@ -358,6 +358,8 @@ bool onnx_add_loop(struct onnx_import *im)
     int64_t count, condition;
     bool ok = read_body(im, &l) && read_count(im, &l, &count, &condition);
 
+    if (ok && l.count && onnx_paste_masks(im, &l.body, &l.inputs[0], l.count, &ok))
+        return ok;
     for (uint32_t i = 0; ok && i < l.carried; i++) {
         struct onnx_value *v =
             onnx_given(im, 2 + i) ? onnx_find(im, &im->node.inputs[2 + i]) : NULL;
