@@ -10,7 +10,8 @@ import fs from 'node:fs';
 
 const ort = createRequire(process.cwd() + '/')('onnxruntime-node');
 const folder = process.argv[2];
-const types = { '<f4': Float32Array, '|u1': Uint8Array, '|i1': Int8Array, '<i4': Int32Array };
+const types = { '<f4': Float32Array, '|u1': Uint8Array, '|i1': Int8Array, '<i4': Int32Array,
+    '<i8': BigInt64Array };
 
 function readNpy(file) {
     const bytes = fs.readFileSync(file), length = bytes.readUInt16LE(8);

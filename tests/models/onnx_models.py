@@ -68,12 +68,15 @@ def compare(folder, wants):
 
 
 def body(nodes, inputs, outputs, weights=None):
-    """The attribute of a Loop, or of an If."""
+    """The attribute of a Loop; inputs and outputs are names of floats, or have a type beside."""
+    def info(value):
+        return value_info(value) if isinstance(value, str) else value_info(*value)
+
     text = b"".join(field(1, n.file()) for n in nodes) + field(2, "body")
     for name, value in (weights or {}).items():
         text += field(5, tensor(name, np.asarray(value)))
-    text += b"".join(field(11, value_info(i)) for i in inputs)
-    return Message(6, text + b"".join(field(12, value_info(o)) for o in outputs))
+    text += b"".join(field(11, info(i)) for i in inputs)
+    return Message(6, text + b"".join(field(12, info(o)) for o in outputs))
 
 
 class Nodes(list):
@@ -124,4 +127,4 @@ def pasting_body(half_pixel):
                      "one" if axis else "zero")
     n.add("Concat", "list", at(mask), axis=0, name="longer")
     n.add("Identity", "go", name="on")
-    return body(n, ["i", "go", "list"], ["on", "longer"])
+    return body(n, [("i", (), 7), ("go", (), 9), "list"], [("on", (), 9), "longer"])

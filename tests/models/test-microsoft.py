@@ -384,6 +384,56 @@ def halved(x):
     return x.astype(np.float16) if x is not None and x.dtype == np.float32 else x
 
 
+def turned(x, cosine, sine, interleaved):
+    """Pairs of each head of x, [batch, length, heads, depth], turned by angles of [batch, length,
+    half]; numbers behind the pairs stay."""
+    half = cosine.shape[-1]
+    pairs, rest = x[..., :2 * half], x[..., 2 * half:]
+    a, b = (pairs[..., 0::2], pairs[..., 1::2]) if interleaved else \
+        (pairs[..., :half], pairs[..., half:])
+    c, s = cosine[:, :, None], sine[:, :, None]
+    both = [c * a - s * b, s * a + c * b]
+    y = np.stack(both, -1).reshape(pairs.shape) if interleaved else np.concatenate(both, -1)
+    return np.concatenate([y, rest], -1).astype(np.float32)
+
+
+def rotary():
+    angles = numbers(9, 2, high=3)
+    cosine, sine = np.cos(angles), np.sin(angles)
+    x = numbers(2, 3, 2, 6)
+    for interleaved, places in ((0, [[4, 0, 7], [1, 1, 8]]), (1, [[2]])):
+        at = np.array(places, np.int64)
+        all_at = at if at.size > 1 else np.tile(at[0] + np.arange(3), (2, 1))
+        want = turned(x, cosine[all_at], sine[all_at], interleaved)
+        given = at if at.size > 1 else at[0]
+        case("RotaryEmbedding, [batch, length, all]", "RotaryEmbedding",
+             [In(x.reshape(2, 3, 12)), In(given), cosine, sine], want.reshape(2, 3, 12),
+             interleaved=interleaved, num_heads=2, rotary_embedding_dim=4)
+        case("RotaryEmbedding, by heads", "RotaryEmbedding",
+             [In(x.transpose(0, 2, 1, 3).copy()), In(given), cosine, sine],
+             want.transpose(0, 2, 1, 3), interleaved=interleaved, rotary_embedding_dim=4)
+
+
+def embedding():
+    words, places, segments = numbers(7, 4), numbers(5, 4), numbers(2, 4)
+    scale, bias = numbers(4), numbers(4)
+    ids = np.array([[6, 0, 2], [1, 1, 5]], np.int32)
+    kinds = np.array([[0, 1, 1], [1, 0, 0]], np.int32)
+    mask = np.array([[1, 1, 0], [1, 0, 0]], np.int32)
+    at = np.array([[3, 4, 0], [2, 2, 1]], np.int32)
+
+    def normalized(x):
+        y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-6)
+        return (y * scale + bias).astype(np.float32)
+    total = words[ids] + places[:3] + segments[kinds]
+    case("EmbedLayerNormalization", "EmbedLayerNormalization",
+         [In(ids), In(kinds), words, places, segments, scale, bias, In(mask)],
+         [normalized(total), mask.sum(1).astype(np.int32), total], epsilon=1e-6)
+    case("EmbedLayerNormalization of given places", "EmbedLayerNormalization",
+         [In(ids), None, words, places, None, scale, bias, None, In(at)],
+         [normalized(words[ids] + places[at]), np.zeros(2, np.int32)], epsilon=1e-6)
+
+
 def halves():
     """What is above, in files of float16."""
     for name, _, inputs, outputs, (kind, domain, attributes) in list(CASES):
@@ -544,6 +594,8 @@ def main():
     gates()
     normalizations()
     attention()
+    rotary()
+    embedding()
     halves()
     crops()
     quantized(np.uint8)

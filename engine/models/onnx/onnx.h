@@ -149,7 +149,8 @@ bool onnx_add_max_unpool(struct onnx_import *im);
  * whether it was added is in `ok`. */
 bool onnx_paste_masks(struct onnx_import *im, const struct tdl_pb *body,
                       const struct tdl_pb *number, struct tdl_operand *count, bool *ok);
-/* ops_unique.c, ops_sample.c */
+/* ops_rotary.c, ops_unique.c, ops_sample.c */
+bool onnx_add_rotary(struct onnx_import *im);
 bool onnx_add_unique(struct onnx_import *im);
 bool onnx_add_affine_grid(struct onnx_import *im);
 /* ops_max_places.c: where the maxima of x, [images, channels, height, width], are in all of it,

@@ -172,5 +172,6 @@ static bool add_attention(struct onnx_import *im)
 
 const struct onnx_row onnx_rows_attention[] = {
     {"Attention", 3, 7, add_attention},
+    {"RotaryEmbedding", 3, 4, onnx_add_rotary, .detail = 3},
     {0},
 };

@@ -295,6 +295,55 @@ static bool add_skip_root(struct onnx_import *im)
                                              onnx_float(im, "epsilon", 1e-12f)));
 }
 
+/* Rows of a table by their numbers, joined to `sum`, which may be NULL. */
+static struct tdl_operand *add_rows(struct onnx_import *im, struct tdl_operand *sum, uint32_t table,
+                                    struct tdl_operand *numbers)
+{
+    struct tdl_operand *rows = numbers ? onnx_operand(im, table) : NULL;
+
+    rows = rows ? tdl_builder_gather(im->builder, rows, numbers, 0) : NULL;
+    return rows && sum ? tdl_builder_add(im->builder, sum, rows) : rows;
+}
+
+/* How many of each batch's words the mask lets through, int32; 0 without a mask. */
+static bool give_mask_index(struct onnx_import *im, const struct tdl_operand *words)
+{
+    static const struct tdl_reduce_params over = {{1}, 1};
+    struct tdl_operand *mask;
+    const struct tdl_tensor_params none = {TDL_INT32, 1, {tdl_kit_shape(words)[0]}};
+
+    if (!onnx_wanted(im, 1))
+        return true;
+    if (!onnx_optional(im, 7, &mask))
+        return false;
+    return onnx_give_at(im, 1,
+                        mask ? tdl_builder_reduce(im->builder,
+                                                  tdl_builder_cast(im->builder, mask, TDL_INT32),
+                                                  TDL_REDUCE_SUM, &over)
+                             : tdl_kit_fill(&im->kit, &none, 0));
+}
+
+/* Words, places and segments as rows of tables, whose sum is normalized. */
+static bool add_embedding(struct onnx_import *im)
+{
+    struct tdl_operand *words = onnx_operand(im, 0), *segments, *places, *sum, *scale, *bias;
+
+    if (!words || !onnx_optional(im, 1, &segments) || !onnx_optional(im, 8, &places))
+        return false;
+    if (tdl_kit_rank(words) != 2)
+        return tdl_kit_damaged(&im->kit, "words in %u dimensions", tdl_kit_rank(words));
+    if (!places)
+        places = tdl_kit_range(&im->kit, TDL_INT32, tdl_kit_shape(words)[1], 0, 1);
+    sum = add_rows(im, add_rows(im, NULL, 2, words), 3, places);
+    sum = sum && segments ? add_rows(im, sum, 4, segments) : sum;
+    scale = sum ? onnx_operand(im, 5) : NULL;
+    bias = scale ? onnx_operand(im, 6) : NULL;
+    if (!bias || !give_mask_index(im, words) || (onnx_wanted(im, 2) && !onnx_give_at(im, 2, sum)))
+        return false;
+    return onnx_give(im,
+                     onnx_normalize_last(im, sum, scale, bias, onnx_float(im, "epsilon", 1e-12f)));
+}
+
 /* Groups of the channels of `x`, in NCHW, each by its mean and deviation. */
 static struct tdl_operand *normalize_groups(struct onnx_import *im, struct tdl_operand *x)
 {
@@ -367,6 +416,7 @@ const struct onnx_row onnx_rows_microsoft[] = {
     {MS "BiasSoftmax", 2, 2, add_bias_softmax},
     {MS "BiasSplitGelu", 2, 2, add_bias_split_gelu},
     {MS "CropAndResize", 4, 4, onnx_add_crop_and_resize},
+    {MS "EmbedLayerNormalization", 7, 9, add_embedding},
     {MS "FastGelu", 1, 2, add_fast_gelu},
     {MS "FusedConv", 2, 4, add_fused_conv},
     {MS "FusedGemm", 2, 3, add_fused_gemm},

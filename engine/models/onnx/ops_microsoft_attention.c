@@ -316,5 +316,6 @@ const struct onnx_row onnx_rows_microsoft_attention[] = {
     {MS "Attention", 2, 7, add_attention},
     {MS "MultiHeadAttention", 1, 10, add_multi_head_attention},
     {MS "QAttention", 5, 9, add_quantized_attention},
+    {MS "RotaryEmbedding", 4, 4, onnx_add_rotary, .detail = 1},
     {0},
 };

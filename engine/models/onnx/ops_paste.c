@@ -18,7 +18,7 @@ struct paste {
     struct onnx_import *im;
     const struct tdl_pb *body, *number; /* the name of the iteration's number */
     O masks, boxes;                     /* [masks, 1, rows, columns], [masks, 4] */
-    uint32_t size[2];                   /* of the picture: height, width */
+    uint32_t size[2];                   /* height and width of the picture */
     uint32_t resized;                   /* nodes that resize */
     bool first;                         /* a size of 1 is of the first pixel */
 };
