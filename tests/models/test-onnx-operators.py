@@ -354,6 +354,47 @@ def pasted_masks():
 pasted_masks()
 
 
+def mirrored(x, low, high):
+    while not low <= x <= high:
+        x = 2 * low - x if x < low else 2 * high - x
+    return x
+
+
+def sampled(x, grid, mode, padding, corners):
+    """Trilinear, or the nearest pixel; places one by one."""
+    y = np.zeros(x.shape[:2] + grid.shape[1:4])
+    for n, i, j, k in np.ndindex(grid.shape[:4]):
+        ways = []
+        for g, size in zip(grid[n, i, j, k][::-1].astype(np.float64), x.shape[2:]):
+            at = (g + 1) / 2 * (size - 1) if corners else ((g + 1) * size - 1) / 2
+            if padding == "reflection":
+                at = mirrored(at, 0, size - 1) if corners else mirrored(at, -0.5, size - 0.5)
+            if padding != "zeros":
+                at = min(max(at, 0), size - 1)
+            low = int(np.floor(at))
+            ways.append([(int(np.round(at)), 1)] if mode == "nearest"
+                        else [(low, 1 - at + low), (low + 1, at - low)])
+        for corner in itertools.product(*ways):
+            at, share = tuple(c[0] for c in corner), np.prod([c[1] for c in corner])
+            if all(0 <= a < size for a, size in zip(at, x.shape[2:])):
+                y[n, :, i, j, k] += share * x[(n, slice(None)) + at]
+    return y.astype(np.float32)
+
+
+def volumes():
+    x, grid = numbers(2, 3, 4, 2, 5), numbers(2, 2, 3, 4, 3) * 1.7
+    for mode, padding, corners in (("linear", "zeros", 0), ("nearest", "border", 1),
+                                   ("linear", "reflection", 1), ("nearest", "zeros", 0),
+                                   ("linear", "reflection", 0), ("linear", "border", 0)):
+        case("GridSample of volumes, %s, %s, %d" % (mode, padding, corners),
+             [Node("GridSample", ["x", "grid"], ["y"],
+                   {"mode": mode, "padding_mode": padding, "align_corners": corners})],
+             {"y": sampled(x, grid, mode, padding, corners)}, {}, {"x": x, "grid": grid})
+
+
+volumes()
+
+
 def optionals():
     x = numbers(2, 3)
     case("optional values", [

@@ -149,6 +149,9 @@ bool onnx_add_max_unpool(struct onnx_import *im);
  * whether it was added is in `ok`. */
 bool onnx_paste_masks(struct onnx_import *im, const struct tdl_pb *body,
                       const struct tdl_pb *number, struct tdl_operand *count, bool *ok);
+/* ops_sample_volume.c: GridSample of rank 5 */
+bool onnx_sample_volume(struct onnx_import *im, struct tdl_operand *x, struct tdl_operand *grid,
+                        const struct tdl_grid_sample_params *p);
 /* ops_rotary.c, ops_unique.c, ops_sample.c */
 bool onnx_add_rotary(struct onnx_import *im);
 bool onnx_add_unique(struct onnx_import *im);

@@ -42,8 +42,11 @@ bool onnx_add_grid_sample(struct onnx_import *im)
 
     if (!grid || !read_attributes(im, &p))
         return false;
+    if (tdl_kit_rank(x) == 5)
+        return onnx_sample_volume(im, x, grid, &p);
     if (tdl_kit_rank(x) != 4 || tdl_kit_rank(grid) != 4)
-        return tdl_kit_lacks(&im->kit, "%u dimensions; libtdl samples pictures", tdl_kit_rank(x));
+        return tdl_kit_lacks(&im->kit, "%u dimensions; libtdl samples pictures and volumes",
+                             tdl_kit_rank(x));
     if (tdl_kit_shape(grid)[0] != tdl_kit_shape(x)[0] || tdl_kit_shape(grid)[3] != 2)
         return tdl_kit_damaged(&im->kit, "a grid that does not fit the picture");
     return onnx_give(im, tdl_builder_grid_sample(im->builder, x, grid, &p));
