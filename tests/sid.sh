@@ -3,14 +3,16 @@
 #
 # Inside a Debian sid, entered by tests/debian.sh: what no Debian has that was released.
 # GStreamer 1.28's own overlay and decoders of our metadata, and software Vulkan with matrix units.
+# ONNX's node tests are newer there, too.
 # Prints one line for each check: "ok NAME", "FAILED NAME: REASON" or "skipped NAME: REASON".
 set -uo pipefail
 . "$(dirname "$0")/../pipelines/common.sh"
 build=$TDL_ROOT/build-sid
 logs=$build/logs
 mkdir -p "$logs"
-packages=("${TDL_PACKAGES[@]}" "${TDL_IMAGE_PACKAGES[@]}" gstreamer1.0-plugins-bad vulkan-validationlayers)
-programs=(tests/element/test-{overlay,tensors} tests/engine/test-{ops-matrices,ops-vision,conv})
+packages=("${TDL_PACKAGES[@]}" "${TDL_IMAGE_PACKAGES[@]}" gstreamer1.0-plugins-bad vulkan-validationlayers
+    libonnx-dev libonnx-testdata libprotobuf-c-dev protobuf-c-compiler)
+programs=(tests/element/test-{overlay,tensors} tests/engine/test-{ops-matrices,ops-vision,conv} tests/models/test-onnx-nodes)
 export GST_PLUGIN_PATH=$build/gst GST_REGISTRY=$build/registry.bin XDG_CACHE_HOME=$build/cache
 export TDL_TEST_DATA=$TDL_ROOT/tests/data TDL_TEST_MODELS=$TDL_ROOT/models
 
@@ -71,6 +73,7 @@ for device in cpu vulkan; do
     check "GStreamer's segmentationoverlay, $device" env TDL_DEVICE=$device "$build/tests/element/test-overlay"
     check "tensors in caps, $device" env TDL_DEVICE=$device "$build/tests/element/test-tensors"
 done
+check "ONNX's node tests" env TDL_DEVICE=cpu "$build/tests/models/test-onnx-nodes"
 check "a picture: ${build#"$TDL_ROOT"/}/overlay.png" picture
 for cases in ops-matrices:2 ops-vision:4 conv:2; do
     name=${cases%:*}

@@ -57,6 +57,16 @@ static bool are_tensors(Onnx__ValueInfoProto *const *values, size_t count)
     return true;
 }
 
+/* ONNX 1.12 has bfloat16 as uint16 in its data. */
+static bool are_of_types(Onnx__ValueInfoProto *const *values, Onnx__TensorProto *const *data,
+                         size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values[i]->type->tensor_type->elem_type != data[i]->data_type)
+            return false;
+    return true;
+}
+
 const char *onnx_case_read(const char *folder, struct onnx_case *c)
 {
     char path[512];
@@ -79,6 +89,9 @@ const char *onnx_case_read(const char *folder, struct onnx_case *c)
         are_tensors(g->input, g->n_input) && are_tensors(g->output, g->n_output)) {
         const char *why = NULL;
         struct tdl_tensor_params p;
+        if (!are_of_types(g->input, c->inputs, g->n_input) ||
+            !are_of_types(g->output, c->outputs, g->n_output))
+            why = "its data are of another type than it says";
         for (size_t i = 0; i < c->output_count && !why; i++)
             why = onnx_case_params(c->outputs[i], &p);
         /* One without elements may still be a list of axes. */
