@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * RotaryEmbedding of ONNX (Operators.md, RotaryEmbedding) and of ONNX Runtime's domain: pairs of numbers of each head are turned by an angle of their place.
+ * RotaryEmbedding of ONNX (Operators.md, RotaryEmbedding) and of ONNX Runtime's domain: pairs of
+ * numbers of each head are turned by an angle of their place.
  */
 #include "onnx.h"
 
