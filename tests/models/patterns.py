@@ -302,7 +302,7 @@ def detector(folder, name, least_score):
     sides = n.node("Concat", *(n.node("Unsqueeze", side, n.ints(3)) for side in sides), axis=3)
     boxes = n.node("Reshape", sides, n.node("Shape", boxes))
     number = n.gather(n.node("Shape", scores), n.scalar(1))
-    labels = n.node("Range", n.scalar(0), n.node("Cast", number, to=TensorProto.INT64), n.scalar(1))
+    labels = n.node("Range", n.scalar(0), n.node("Cast", number, to=KINDS["int64"]), n.scalar(1))
     labels = n.node("Expand", n.node("Reshape", labels, n.ints(1, -1)), n.node("Shape", scores))
     boxes = n.node("Reshape", n.part(boxes, 1, classes, 1), n.ints(-1, 4))
     scores, labels = (n.node("Reshape", n.part(x, 1, classes, 1), n.ints(-1))
