@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MAX_CONDITIONS 4096 /* of Compress */
+#define OPERATORS 4096      /* bytes that those take which one scatter becomes */
 
 /* The result where there are no indices, which has their dimensions. */
 static bool gather_nothing(struct onnx_import *im, const struct tdl_tensor_params *x,
@@ -164,6 +165,8 @@ static bool give_scattered(struct onnx_import *im, struct tdl_operand *x,
     uint32_t shape[TDL_MAX_RANK];
     struct scattered s = {.to = to};
 
+    if (!tdl_kit_spend(&im->kit, OPERATORS))
+        return false;
     memcpy(shape, tdl_kit_shape(x), rank * sizeof(*shape));
     s.rows = (uint32_t)(elements(shape, 0, rank) / slice);
     s.more = (uint32_t)(elements(tdl_kit_shape(updates), 0, tdl_kit_rank(updates)) / slice);
