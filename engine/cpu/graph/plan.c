@@ -227,7 +227,7 @@ static bool reads_later(const struct tdl_cpu_step *s, const struct tdl_node *n, 
     return s->xnn ? !tdl_cpu_xnn_packs(n, slot) : !(packs >> slot & 1);
 }
 
-enum { RUNS_READ = 1, XNN_HAS = 2 };
+enum { RUNS_READ = 1, XNN_HAS = 2, STEP_HAS = 4 };
 
 /* Find how operands' copies are used. XNNPACK packs its constants for each graph anew: releases
  * before 2023 share nothing between runtimes. */
@@ -239,8 +239,9 @@ static void find_uses(struct tdl_program *p, uint8_t *uses)
             for (uint32_t j = 0; j < n->input_count; j++)
                 if (n->inputs[j] && reads_later(&p->steps[i], n, j))
                     uses[tdl_operand_root(n->inputs[j])->id] |= RUNS_READ;
-                else if (n->inputs[j] && p->steps[i].xnn)
-                    uses[tdl_operand_root(n->inputs[j])->id] |= XNN_HAS;
+                else if (n->inputs[j])
+                    uses[tdl_operand_root(n->inputs[j])->id] |=
+                        p->steps[i].xnn ? XNN_HAS : STEP_HAS;
         }
     for (uint32_t i = 0; i < p->ir->operand_count; i++) {
         const struct tdl_operand *o = p->ir->operands[i];
