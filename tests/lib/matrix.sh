@@ -58,7 +58,7 @@ profiles_every_day=(least)
 profiles_by_night=(least v3dv panvk turnip powervr radv radv-gcn anv nvk honeykrisp)
 
 raced=(engine-{async,compile,context,tensor,dispatch,strangers,waits}
-    engine-cpu-{async,dispatch,frames,graph,scenarios})
+    engine-cpu-{async,dispatch,dynamic,frames,graph,scenarios})
 machine=(witness engine machine) # the longest first
 machine_by_night=(camera libcamera pipewire life gl desktop loopback display)
 

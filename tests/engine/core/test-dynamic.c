@@ -226,6 +226,38 @@ static void check_names(void)
     tdl_graph_destroy(&g);
 }
 
+/* Any bytes as names: what graphs have of them is short, and nothing that a terminal obeys. */
+static void check_any_names(uint64_t seed)
+{
+    enum { ROUNDS = 40, LONGEST = 400 };
+    struct rng rng = {seed};
+    for (int i = 0; i < ROUNDS; i++) {
+        char name[LONGEST + 1] = "";
+        struct tdl_dynamic_dimension d = {.name = name, .min = 1 + rng_below(&rng, 20)};
+        const uint32_t length = rng_below(&rng, LONGEST);
+        struct tdl_builder *b;
+        struct tdl_graph *g;
+        for (uint32_t k = 0; k < length; k++)
+            name[k] = (char)(1 + rng_below(&rng, 255));
+        d.max = rng_one_in(&rng, 3) ? 0 : rng_below(&rng, 40);
+        const bool right = (!d.max || d.max >= d.min) && d.min <= 4 && (!d.max || d.max >= 4);
+        check_begin("dynamic: any name, %u bytes, %u to %u", length, d.min, d.max);
+        OK(tdl_builder_create(ctx, &b));
+        O x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 4, 3));
+        OK(tdl_builder_output(b, "y", tdl_builder_relu(b, x)));
+        CHECK((tdl_builder_set_dynamic(b, "x", 0, &d) == TDL_OK) == right, "%s", tdl_last_error());
+        if (right) {
+            OK(tdl_builder_build(b, NULL, &g));
+            const char *had = tdl_graph_input_dimension(g, 0, 0)->name;
+            CHECK(strlen(had) == (length < 200 ? length : 200), "%zu bytes", strlen(had));
+            for (const char *c = had; *c; c++)
+                CHECK((unsigned char)*c >= 0x20 && *c != 0x7f, "a byte of %d", *c);
+            tdl_graph_destroy(&g);
+        }
+        tdl_builder_destroy(&b);
+    }
+}
+
 /* ----------------------------------------------------------------------- errors */
 
 static void check_ranges(void)
@@ -748,8 +780,9 @@ static void check_maker(void)
     CHECK(m.released == 1, "released %d times", m.released);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const uint64_t seed = check_seed(argc, argv, 1);
     ctx = check_context_open();
     const int fd = mkstemp(path);
     REQUIRE(fd >= 0, "no file");
@@ -758,6 +791,7 @@ int main(void)
     write_file();
     check_sizes();
     check_names();
+    check_any_names(seed);
     check_ranges();
     check_two();
     check_builders();
