@@ -19,10 +19,10 @@ enum kind {
 /* 256 registers a lane and 64 KiB in four SIMDs: four subgroups on each at least. */
 #define OF_GCN .read_ahead = 4, .registers = 64, .shared_each = 64
 /* Twice of both for a subgroup, and spilled where one takes all. */
-#define OF_RDNA .read_ahead = 8, .registers = 128
+#define OF_RDNA .read_ahead = 8, .registers = 128, .unspilled = 144
 
 /* 128 registers of eight lanes, of which more than these were seen to be spilled. */
-#define OF_INTEL .read_ahead = 8, .registers = 80
+#define OF_INTEL .read_ahead = 8, .registers = 80, .unspilled = 80
 
 #define GPU_SIZES                                                                                  \
     .busy_teams = 32768, .busy_alone = 32768, .team = 256, .lone_group = 512, .matrix_side = 16,   \
@@ -123,6 +123,12 @@ bool tdl_fits_registers(const struct tdl_device_info *device, uint32_t values)
 {
     const uint32_t most = tdl_heuristics_of(device)->registers;
     return !most || values <= most;
+}
+
+bool tdl_spills(const struct tdl_device_info *device, uint32_t values)
+{
+    const uint32_t most = tdl_heuristics_of(device)->unspilled;
+    return most && values > most;
 }
 
 double tdl_crowding(const struct tdl_device_info *device, uint32_t values)

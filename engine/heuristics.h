@@ -30,6 +30,9 @@ struct tdl_heuristics {
      * invocation of a workgroup, where more leave too few at work at once or are spilled.
      * 0: whatever the largest tiles take. */
     uint32_t registers, shared_each;
+    /* Values of which compilers were seen to spill some, where an invocation holds more. 0: not
+     * seen. */
+    uint32_t unspilled;
     /* It compiles where it executes, on the one thread that serves a queue. */
     bool compiles_in_queue;
     /* Its clocks fall while it has nothing to do. */
@@ -65,6 +68,9 @@ const struct tdl_heuristics *tdl_heuristics_of(const struct tdl_device_info *dev
 
 /* Does an invocation that holds so many values of 32 bits leave room for others? */
 bool tdl_fits_registers(const struct tdl_device_info *device, uint32_t values);
+/* Does its compiler keep some of so many values in memory, as far as was seen? Such a way to
+ * compute is not offered. */
+bool tdl_spills(const struct tdl_device_info *device, uint32_t values);
 /* How much longer it takes, as a guess: 1 where it does. */
 double tdl_crowding(const struct tdl_device_info *device, uint32_t values);
 /* Packs that an invocation may sum at once: they take a quarter of its registers. */

@@ -19,7 +19,9 @@ import subprocess
 import sys
 import tempfile
 
-DEBIAN = "/usr/share/vulkan/icd.d/%s_icd.{}.json".format(os.uname().machine)
+# Its name has the processor, or in later releases not.
+DEBIAN = ["/usr/share/vulkan/icd.d/%s_icd" + end for end in
+          (f".{os.uname().machine}.json", ".json")]
 MODES = ("mask", "overlay", "blur", "replace", "alpha")
 FORMATS = ("NV12", "RGBA")
 OPERATORS = ("conv2d", "conv_transpose2d", "average_pool2d", "max_pool2d", "global_average_pool",
@@ -44,15 +46,20 @@ class Driver:
         """Of the named chips its own, or those that Mesa 22.3 knows."""
         return [c for c in self.chips + self.later if c in named] if named else self.chips
 
+    def installed(self):
+        """The file that Debian's package has for the loader."""
+        names = [name % self.debian for name in DEBIAN]
+        return next(filter(os.path.exists, names), names[0])
+
     def missing(self, mesa):
         """What has to be there and is not, or None."""
-        wanted = [DEBIAN % self.debian] if self.debian else [f"{mesa}/src/{self.built}"]
+        wanted = [self.installed()] if self.debian else [f"{mesa}/src/{self.built}"]
         wanted += [f"{mesa}/src/{self.shim}"] if self.shim else []
         return next((w for w in wanted if not os.path.exists(w)), None)
 
     def environment(self, mesa, chip, folder):
         """Variables with which a program meets that chip."""
-        icd = DEBIAN % self.debian if self.debian else f"{folder}/{self.name}.json"
+        icd = self.installed() if self.debian else f"{folder}/{self.name}.json"
         if self.built:
             with open(icd, "w", encoding="utf-8") as f:
                 json.dump({"file_format_version": "1.0.0",
@@ -201,6 +208,7 @@ def judge(driver, chip, rows, refused, table):
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--table"]
     build, models, *chips = arguments
+    build = os.path.abspath(build)
     with tempfile.TemporaryDirectory() as folder:
         if not make_pieces(folder):
             return

@@ -48,11 +48,12 @@ static uint32_t registers_of(const struct tdl_conv_variant *v)
 bool tdl_conv_gemm_accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
     struct shape s = shape_of(v);
-    /* No tile of which more than half is empty, but for the smallest. */
+    /* No tile of which more than half is empty, or that is spilled, but for the smallest. */
     bool small = v == &tdl_conv_gemm_variants[TDL_CONV_GEMM_VARIANTS - 1];
     return s.threads <= g->device->max_workgroup_invocations &&
            shared_bytes(v) <= g->device->max_shared_memory &&
-           (small || tdl_packs(g->out.c) * 2 > s.packs);
+           (small ||
+            (tdl_packs(g->out.c) * 2 > s.packs && !tdl_spills(g->device, registers_of(v))));
 }
 
 double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v,

@@ -21,13 +21,20 @@ static const struct tdl_conv_variant variants[] = {
     {"2x1-32/8", {2, 1, 32, 8}},
 };
 
+/* Values that an invocation holds: its sums, as many weights, and its input. */
+static uint32_t registers_of(const struct tdl_conv_variant *v)
+{
+    enum { OTHERS = 8 };
+    return 4 * (2 * v->v[0] * v->v[1] + v->v[1]) + OTHERS;
+}
+
 static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
     uint32_t out = tdl_packs(g->out.c);
     return g->p->groups == 1 && g->window.kernel[0] == 1 && g->window.kernel[1] == 1 &&
            g->window.stride[0] == 1 && g->window.stride[1] == 1 && !g->window.pad[0] &&
            !g->window.pad[2] && g->in.h == g->out.h && g->in.w == g->out.w &&
-           (!v->v[0] || (v->v[0] <= out &&
+           (!v->v[0] || (v->v[0] <= out && !tdl_spills(g->device, registers_of(v)) &&
                          v->v[2] * TDL_MAX(1, v->v[3]) <= g->device->max_workgroup_invocations));
 }
 

@@ -274,6 +274,42 @@ static void check_variants(struct tdl_context *ctx, uint64_t seed)
         }
 }
 
+/* What compilers of GPUs that are not here were seen to spill is not offered there, and the
+ * smallest and the default always are. */
+static void check_spilled(struct tdl_context *ctx)
+{
+    static const struct {
+        const char *name;
+        uint32_t vendor, subgroup, gemm, pointwise; /* bits of the variants that are left */
+    } gpus[] = {
+        {"GCN", 0x1002, 64, 0xff, 0xfff},
+        {"RDNA", 0x1002, 32, 0xff, 0xfdf},
+        {"Intel", 0x8086, 8, 0xc0, 0xfdf},
+        {"NVIDIA", 0x10de, 32, 0xff, 0xfff},
+    };
+    const struct tdl_conv2d_params p = {.groups = 1};
+    for (size_t i = 0; i < COUNT(gpus); i++) {
+        struct tdl_device_info device = *tdl_context_device(ctx);
+        struct tdl_conv_geometry g = {.in = {1, 16, 16, 256}, .out = {1, 16, 16, 256}, .p = &p,
+                                      .window = {.kernel = {1, 1}, .stride = {1, 1}},
+                                      .device = &device};
+        uint32_t gemm = 0, pointwise = 0;
+        device.type = TDL_DEVICE_DISCRETE_GPU;
+        device.vendor_id = gpus[i].vendor;
+        device.least_subgroup_size = gpus[i].subgroup;
+        device.max_workgroup_invocations = 1024;
+        device.max_shared_memory = 65536;
+        for (uint32_t v = 0; v < TDL_CONV_GEMM_VARIANTS; v++)
+            gemm |= (uint32_t)tdl_conv_gemm_accepts(&g, &tdl_conv_gemm_variants[v]) << v;
+        for (uint32_t v = 0; v < tdl_conv_pointwise.variant_count; v++)
+            pointwise |= (uint32_t)tdl_conv_pointwise.accepts(&g, &tdl_conv_pointwise.variants[v])
+                         << v;
+        check_begin("what %s spills", gpus[i].name);
+        CHECK(gemm == gpus[i].gemm && pointwise == gpus[i].pointwise, "offered: 0x%x and 0x%x", gemm,
+              pointwise);
+    }
+}
+
 /* ------------------------------------------------------------------- at random */
 
 static struct shape random_shape(struct rng *rng)
@@ -630,6 +666,7 @@ int main(int argc, char **argv)
     check_dynamics(ctx);
     check_im2col(ctx);
     check_gates(ctx);
+    check_spilled(ctx);
     for (size_t i = 0; i < COUNT(shapes) && argc <= 2; i++)
         for (size_t r = 0; r < COUNT(rows); r++) {
             const bool half = (i ^ r) & 1 || rows[r].needs_units;
