@@ -108,7 +108,8 @@ ARRAYS = {"conv2d_depthwise_f16": (36, 2), "conv2d_depthwise_f32": (36, 2),
           "squeeze_excite_f16_chain": (32, 2), "squeeze_excite_f32": (64, 2),
           "squeeze_excite_f32_chain": (32, 2)}
 # Stores and loads, as turnip's compiler loads early all that is unrolled.
-EARLY = {"conv2d_depthwise_f32": (140, 2), "conv2d_gemm_f32": (118, 2),
+EARLY = {"conv2d_depthwise_f32": (140, 2), "conv2d_direct_f16": (6, 2),
+         "conv2d_direct_f32": (316, 2), "conv2d_gemm_f32": (118, 2),
          "conv2d_pointwise_f32": (265, 2), "conv2d_winograd_input_f32": (279, 2),
          "conv2d_winograd_output_f16": (206, 2), "conv2d_winograd_output_f32": (206, 2),
          "squeeze_excite_f32": (66, 2), "squeeze_excite_f32_chain": (28, 2)}
