@@ -305,8 +305,8 @@ static void check_spilled(struct tdl_context *ctx)
             pointwise |= (uint32_t)tdl_conv_pointwise.accepts(&g, &tdl_conv_pointwise.variants[v])
                          << v;
         check_begin("what %s spills", gpus[i].name);
-        CHECK(gemm == gpus[i].gemm && pointwise == gpus[i].pointwise, "offered: 0x%x and 0x%x", gemm,
-              pointwise);
+        CHECK(gemm == gpus[i].gemm && pointwise == gpus[i].pointwise, "offered: 0x%x and 0x%x",
+              gemm, pointwise);
     }
 }
 
