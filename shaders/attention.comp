@@ -2,42 +2,9 @@
 #version 430
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// attention: softmax(q · kᵀ · scale + mask) · v of float32, whose products are never stored.
-// A workgroup has 32 rows of q and goes along the keys, a tile at a time; what it has summed is
-// scaled down where a larger score comes (Milakov and Gimelshein 2018, "Online normalizer
-// calculation for softmax").
+// attention of float32, whose products are never stored. A workgroup has 32 rows of q.
 #include "common/linear.glsl"
-layout(constant_id = 3) const uint ROWS_IN_ALL = 1; // of q, in a batch
-layout(constant_id = 4) const uint KEYS = 1;
-layout(constant_id = 5) const uint DEPTH = 1;
-layout(constant_id = 6) const uint WIDTH = 1; // of v
-layout(constant_id = 7) const uint HEADS = 1; // the last dimension of the batch
-layout(constant_id = 8) const float SCALE = 1.0;
-layout(constant_id = 9) const bool MASKED = false;
-// Elements from one to the next: batch, head, row, column.
-layout(constant_id = 10) const uint Q0 = 0;
-layout(constant_id = 11) const uint Q1 = 0;
-layout(constant_id = 12) const uint Q2 = 0;
-layout(constant_id = 13) const uint Q3 = 0;
-layout(constant_id = 14) const uint K0 = 0;
-layout(constant_id = 15) const uint K1 = 0;
-layout(constant_id = 16) const uint K2 = 0;
-layout(constant_id = 17) const uint K3 = 0;
-layout(constant_id = 18) const uint V0 = 0;
-layout(constant_id = 19) const uint V1 = 0;
-layout(constant_id = 20) const uint V2 = 0;
-layout(constant_id = 21) const uint V3 = 0;
-layout(constant_id = 22) const uint M0 = 0;
-layout(constant_id = 23) const uint M1 = 0;
-layout(constant_id = 24) const uint M2 = 0;
-layout(constant_id = 25) const uint M3 = 0;
-layout(constant_id = 26) const uint MATRICES = 1; // heads of all batches
-
-layout(std430, set = 0, binding = 0) readonly buffer Q { float q[]; };
-layout(std430, set = 0, binding = 1) readonly buffer K { float k[]; };
-layout(std430, set = 0, binding = 2) readonly buffer V { float v[]; };
-layout(std430, set = 0, binding = 3) readonly buffer Mask { float mask[]; };
-layout(std430, set = 0, binding = 4) writeonly buffer Out { float result[]; };
+#include "common/attention.glsl"
 
 const uint SIDE = 32; // rows of q, keys of a tile, and columns of both that are here at once
 const uint TEAM = 8;  // invocations that share rows; as many teams
@@ -55,8 +22,8 @@ void load(uint d, uint q_base, uint first_row, uint k_base, uint first_key)
         const uint column = min(d + i % SIDE, DEPTH - 1), at = i / SIDE * PITCH + i % SIDE;
         const uint row = min(first_row + i / SIDE, ROWS_IN_ALL - 1);
         const uint key = min(first_key + i / SIDE, KEYS - 1);
-        rows[at] = q[q_base + row * Q2 + column * Q3] * SCALE;
-        keys[at] = k[k_base + key * K2 + column * K3];
+        rows[at] = q_at(FLOAT32, q_base + row * Q2 + column * Q3) * SCALE;
+        keys[at] = k_at(FLOAT32, k_base + key * K2 + column * K3);
     }
 }
 
@@ -67,7 +34,6 @@ void main()
     const uint local = gl_LocalInvocationID.x, team = local / TEAM, member = local % TEAM;
     const uint first_row = group % TILES * SIDE, matrix = group / TILES;
     const uint batch = matrix / HEADS, head = matrix % HEADS;
-    const float INFINITE = uintBitsToFloat(0x7f800000u);
     if (matrix >= MATRICES) // the same for all of the workgroup
         return;
     float sums[EACH * SUMS], most[EACH], total[EACH];
@@ -103,7 +69,7 @@ void main()
                 const uint key = j * TEAM + member;
                 if (MASKED && key < count)
                     scores[i * EACH + j] +=
-                        mask[batch * M0 + head * M1 + row * M2 + (first + key) * M3];
+                        mask_at(FLOAT32, batch * M0 + head * M1 + row * M2 + (first + key) * M3);
                 weights[(i * TEAM + team) * PITCH + key] = scores[i * EACH + j];
             }
         }
@@ -132,7 +98,7 @@ void main()
                 total[i] += factors[i];
             }
             for (uint c = 0; c < SUMS; c++) {
-                const float value = v[at + min(c * TEAM + member, WIDTH - 1) * V3];
+                const float value = v_at(FLOAT32, at + min(c * TEAM + member, WIDTH - 1) * V3);
                 [[unroll]] for (uint i = 0; i < EACH; i++)
                     sums[i * SUMS + c] += factors[i] * value;
             }
@@ -140,8 +106,8 @@ void main()
     }
     [[unroll]] for (uint i = 0; i < EACH; i++) {
         const uint row = first_row + i * TEAM + team;
-        const uint at = (matrix * ROWS_IN_ALL + row) * WIDTH;
+        const uint at = batch * O0 + head * O1 + row * O2;
         for (uint c = member; row < ROWS_IN_ALL && c < WIDTH; c += TEAM)
-            result[at + c] = sums[i * SUMS + c / TEAM] / total[i];
+            result_words[at + c] = floatBitsToUint(sums[i * SUMS + c / TEAM] / total[i]);
     }
 }

@@ -50,9 +50,10 @@ void store_row(uint batch, uint row, uint column, vec4 sum)
 {
     const uint PER_WORD = linear_lanes(OUT_TYPE);
     uint bits = 0;
+    sum = finished(sum, min(row, M - 1), column);
     [[unroll]] for (uint j = 0; j < 4; j++) {
         const uint c = column + j;
-        bits |= linear_encode(OUT_TYPE, finished(sum[j], min(row, M - 1), min(c, N - 1)), j % PER_WORD);
+        bits |= linear_encode(OUT_TYPE, sum[j], j % PER_WORD);
         if (j % PER_WORD == PER_WORD - 1) {
             if (row < M && c < N)
                 result_words[((batch * M + row) * N + c) / PER_WORD] = bits;

@@ -30,6 +30,7 @@ layout(std430, set = 0, binding = 0) readonly buffer AWide { uvec4 a_wide[]; };
 layout(std430, set = 0, binding = 1) readonly buffer BWide { uvec4 b_wide[]; };
 layout(std430, set = 0, binding = 3) writeonly buffer OutHalf { float16_t result_half[]; };
 layout(std430, set = 0, binding = 3) writeonly buffer OutPairs { uvec2 result_pairs[]; };
+layout(std430, set = 0, binding = 3) writeonly buffer OutWide { vec4 result_wide[]; };
 // [part] of all that comes out, for matmul_parts.comp; by fours where lines are as long.
 layout(std430, set = 0, binding = 4) writeonly buffer Sums { float sums[]; };
 layout(std430, set = 0, binding = 4) writeonly buffer SumsWide { vec4 sums_wide[]; };
@@ -108,8 +109,11 @@ void write(uint row, uint column, vec4 v)
                     sums[part + at + j] = v[j];
         return;
     }
-    [[unroll]] for (uint j = 0; j < 4; j++)
-        v[j] = finished(v[j], row, min(column + j, N - 1));
+    v = finished(v, row, column);
+    if (OUT_TYPE == FLOAT32 && N % 4 == 0) {
+        result_wide[at / 4] = v;
+        return;
+    }
     if (OUT_TYPE == FLOAT16 && N % 4 == 0) {
         result_pairs[at / 4] = uvec2(packFloat2x16(f16vec2(v.xy)), packFloat2x16(f16vec2(v.zw)));
         return;

@@ -428,15 +428,14 @@ static const struct pattern {
     const char *name;
     bool (*apply)(struct tdl_ir *ir, struct tdl_node *node);
     enum kind kind;
-    bool joins_products; /* in a kernel without matrix units */
 } patterns[] = {
     {"whole", tdl_fuse_whole, ABSORBS},
-    {"hard swish", tdl_fuse_hard_swish, ABSORBS},
+    {"gated", tdl_fuse_gated, ABSORBS},
     {"mix", tdl_fuse_mix, ABSORBS},
     {"normalization", tdl_fuse_normalization, ABSORBS},
     {"channel constants", tdl_fuse_channel_constant, ABSORBS},
     {"clamp", tdl_fuse_clamp, ABSORBS},
-    {"attention", tdl_fuse_attention, REPEATS_WORK, .joins_products = true},
+    {"attention", tdl_fuse_attention, REPEATS_WORK},
     {"chain", tdl_fuse_chain, FOR_KERNELS},
     {"pad", tdl_fuse_pad, ABSORBS},
     {"commute resample", commute_resample, ABSORBS},
@@ -464,7 +463,7 @@ enum { MAX_ROUNDS = 32 };
 static enum tdl_result apply_patterns(struct tdl_ir *ir, enum kind most)
 {
     for (size_t p = 0; p < TDL_COUNT(patterns); p++) {
-        bool changed = patterns[p].kind <= most && !(ir->by_units && patterns[p].joins_products);
+        bool changed = patterns[p].kind <= most;
         for (uint32_t round = 0; changed && round < MAX_ROUNDS; round++) {
             changed = false;
             tdl_ir_index(ir);

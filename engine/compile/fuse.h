@@ -28,7 +28,7 @@ bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n);
 /* A function of a value and a constant of one element becomes one of the value. */
 bool tdl_fuse_scalar(struct tdl_ir *ir, struct tdl_node *n);
 /* In fuse_swish.c. */
-bool tdl_fuse_hard_swish(struct tdl_ir *ir, struct tdl_node *n);
+bool tdl_fuse_gated(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_mix(struct tdl_ir *ir, struct tdl_node *n);
 /* In fuse_inside.c: gates that need no dispatch of their own. */
 bool tdl_fuse_means(struct tdl_ir *ir, struct tdl_node *n);

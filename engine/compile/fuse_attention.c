@@ -19,20 +19,51 @@ struct view {
     uint32_t size[RANK], step[RANK];
 };
 
-/* What has no more dimensions has ones in front. A transposition is other distances. */
-static struct view view_of(struct tdl_operand *o)
+/* The value that the node multiplies by a number, which `scale` is multiplied by; or NULL. */
+static struct tdl_operand *scaled_by(const struct tdl_node *n, float *scale)
 {
-    const struct tdl_node *turn =
-        o->producer && o->producer->op == &tdl_op_transpose ? o->producer : NULL;
-    struct view v = {.of = turn ? turn->inputs[0] : o, .size = {1, 1, 1, 1}};
+    const enum tdl_function f = tdl_function_of(n);
+    struct tdl_operand *x = n->inputs[0];
+    float c;
+    if (f == TDL_LINEAR && n->attr.eltwise.b == 0) {
+        c = n->attr.eltwise.a;
+    } else if (f == TDL_MUL && tdl_fuse_scalar_of(n->inputs[0], &c)) {
+        x = n->inputs[1];
+    } else if ((f == TDL_MUL || f == TDL_DIV) && tdl_fuse_scalar_of(n->inputs[1], &c)) {
+        c = f == TDL_MUL ? c : 1 / c;
+    } else {
+        return NULL;
+    }
+    if (x->desc.rank != n->output->desc.rank)
+        return NULL;
+    *scale *= c;
+    return x;
+}
+
+/* What has no more dimensions has ones in front. Transpositions are other distances, and what
+ * is made of another by a number becomes that one, where `scale` can take the number. */
+static struct view view_of(struct tdl_operand *o, float *scale)
+{
+    struct view v = {.of = o, .size = {1, 1, 1, 1}};
     const uint32_t rank = o->desc.rank;
-    uint32_t steps[TDL_MAX_RANK], step = 1;
+    uint32_t steps[TDL_MAX_RANK], axis[TDL_MAX_RANK], step = 1;
+    for (uint32_t d = 0; d < rank; d++)
+        axis[d] = d;
+    for (const struct tdl_node *n; (n = v.of->producer) && !n->chain.count;) {
+        struct tdl_operand *x = n->inputs[0];
+        if (n->op == &tdl_op_transpose)
+            for (uint32_t d = 0; d < rank; d++)
+                axis[d] = n->attr.transpose.permutation[axis[d]];
+        else if (!scale || !(x = scaled_by(n, scale)))
+            break;
+        v.of = x;
+    }
     for (uint32_t d = rank; d-- > 0; step *= v.of->desc.shape[d])
         steps[d] = step;
     for (uint32_t d = 0; d < rank; d++) {
         const uint32_t at = RANK - rank + d;
         v.size[at] = o->desc.shape[d];
-        v.step[at] = v.size[at] > 1 ? steps[turn ? turn->attr.transpose.permutation[d] : d] : 0;
+        v.step[at] = v.size[at] > 1 ? steps[axis[d]] : 0;
     }
     return v;
 }
@@ -43,9 +74,9 @@ static bool broadcasts(const struct view *v, const uint32_t size[2])
     return (v->size[0] == size[0] || v->size[0] == 1) && (v->size[1] == size[1] || v->size[1] == 1);
 }
 
-static bool is_floats(const struct tdl_operand *o)
+static bool is_floats(const struct tdl_operand *o, enum tdl_dtype type)
 {
-    return o->desc.dtype == TDL_FLOAT32 && o->desc.rank >= 2 && o->desc.rank <= RANK;
+    return o->desc.dtype == type && o->desc.rank >= 2 && o->desc.rank <= RANK;
 }
 
 /* The node behind the value, if it alone reads it and ends with nothing else. */
@@ -86,7 +117,6 @@ static bool find_scores(struct tdl_ir *ir, const struct tdl_node *softmax, struc
     f->scale = 1;
     for (uint32_t depth = 0; depth < 3; depth++) {
         struct tdl_node *n = before(ir, reader, slot);
-        float c;
         if (is_product(n)) {
             f->scores = n;
             return true;
@@ -95,31 +125,43 @@ static bool find_scores(struct tdl_ir *ir, const struct tdl_node *softmax, struc
         if (function == TDL_ADD && !f->mask && f->scale == 1) {
             slot = leads_back(ir, n, 0) ? 0 : 1;
             f->mask = n->inputs[1 - slot];
-        } else if (function == TDL_LINEAR && n->attr.eltwise.b == 0) {
-            f->scale *= n->attr.eltwise.a;
-            slot = 0;
-        } else if (function == TDL_MUL || function == TDL_DIV) {
-            slot = function == TDL_MUL && tdl_fuse_scalar_of(n->inputs[0], &c) ? 1 : 0;
-            if (!tdl_fuse_scalar_of(n->inputs[1 - slot], &c))
-                return false;
-            f->scale = function == TDL_MUL ? f->scale * c : f->scale / c;
         } else {
-            return false;
+            const struct tdl_operand *x = n ? scaled_by(n, &f->scale) : NULL;
+            if (!x)
+                return false;
+            slot = x == n->inputs[1] ? 1 : 0;
         }
         reader = n;
     }
     return false;
 }
 
-static bool fits(const struct view *q, const struct view *k, const struct view *v,
-                 const struct view *mask, const struct tdl_operand *out)
+static bool fits(const struct tdl_ir *ir, const struct view *q, const struct view *k,
+                 const struct view *v, const struct view *mask, const struct tdl_operand *out)
 {
-    const struct view o = view_of((struct tdl_operand *)out);
+    const struct view o = view_of((struct tdl_operand *)out, NULL);
     return broadcasts(q, o.size) && broadcasts(k, o.size) && broadcasts(v, o.size) &&
-           tdl_attention_fits(q->size[2], v->size[3]) &&
-           (!mask->of || (broadcasts(mask, o.size) && is_floats(mask->of) &&
+           tdl_attention_fits(ir->units, out->desc.dtype, q->size[2], q->size[3], v->size[3]) &&
+           (!mask->of || (broadcasts(mask, o.size) && is_floats(mask->of, out->desc.dtype) &&
                           (mask->size[2] == q->size[2] || mask->size[2] == 1) &&
                           (mask->size[3] == k->size[3] || mask->size[3] == 1)));
+}
+
+/* A transposition behind it that leaves rows as they are becomes distances, too. */
+static void turn_output(struct tdl_ir *ir, struct tdl_node *n, uint32_t step[3])
+{
+    struct tdl_node *turn = n->output->is_output ? NULL : tdl_ir_only_user(ir, n->output);
+    const uint32_t rank = n->output->desc.rank;
+    if (!turn || turn->op != &tdl_op_transpose ||
+        turn->attr.transpose.permutation[rank - 1] != rank - 1)
+        return;
+    memset(step, 0, 3 * sizeof(*step));
+    for (uint32_t d = 0, behind = 1; d < rank - 1; d++) {
+        const uint32_t at = rank - 2 - d;
+        behind *= turn->output->desc.shape[at + 1];
+        step[RANK - rank + turn->attr.transpose.permutation[at]] = behind;
+    }
+    tdl_fuse_take_output(n, turn);
 }
 
 bool tdl_fuse_attention(struct tdl_ir *ir, struct tdl_node *n)
@@ -133,13 +175,15 @@ bool tdl_fuse_attention(struct tdl_ir *ir, struct tdl_node *n)
         return false;
     struct tdl_operand *inputs[] = {f.scores->inputs[TDL_MATMUL_A], f.scores->inputs[TDL_MATMUL_B],
                                     n->inputs[TDL_MATMUL_B]};
-    if (!is_floats(inputs[0]) || !is_floats(inputs[1]) || !is_floats(inputs[2]) ||
+    const enum tdl_dtype type = n->output->desc.dtype;
+    if (!is_floats(inputs[0], type) || !is_floats(inputs[1], type) || !is_floats(inputs[2], type) ||
         n->output->desc.rank > RANK)
         return false;
-    const struct view q = view_of(inputs[0]), k = view_of(inputs[1]), v = view_of(inputs[2]);
-    const struct view mask = f.mask ? view_of(f.mask) : (struct view){0};
-    const struct view out = view_of(n->output);
-    if (!fits(&q, &k, &v, &mask, n->output))
+    const struct view q = view_of(inputs[0], &f.scale), k = view_of(inputs[1], &f.scale);
+    const struct view v = view_of(inputs[2], NULL);
+    const struct view mask = f.mask ? view_of(f.mask, NULL) : (struct view){0};
+    const struct view out = view_of(n->output, NULL);
+    if (!fits(ir, &q, &k, &v, &mask, n->output))
         return false;
     struct tdl_attention_attr a;
     memset(&a, 0, sizeof(a)); /* padding between members counts, too: nodes are compared */
@@ -154,7 +198,9 @@ bool tdl_fuse_attention(struct tdl_ir *ir, struct tdl_node *n)
     memcpy(a.k, (const uint32_t[]){k.step[0], k.step[1], k.step[3], k.step[2]}, sizeof(a.k));
     memcpy(a.v, v.step, sizeof(a.v));
     memcpy(a.mask, mask.step, sizeof(a.mask));
+    memcpy(a.out, out.step, sizeof(a.out));
     tdl_fuse_append_label(n, softmax);
+    turn_output(ir, n, a.out);
     n->op = &tdl_op_attention;
     n->attr.attention = a;
     n->input_count = mask.of ? TDL_ATTENTION_MASK + 1 : TDL_ATTENTION_MASK;

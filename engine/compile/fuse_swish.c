@@ -2,9 +2,10 @@
 /*
  * Functions that models write as several.
  *
- * hardSwish, x · clamp(x + 3, 0, 6) / 6, as models write it that have no operator for it:
- * the sixth may stand before x, before the clamp or behind the product, each product and
- * sum in either order, and the clamp may be a hardSigmoid or a minimum of a maximum.
+ * hardSwish, x · clamp(x + 3, 0, 6) / 6, and gelu, x · (1 + erf(x / √2)) / 2, as models write
+ * them that have no operator for it: the sixth or the half may stand before x, before the gate
+ * or behind the product, each product and sum in either order, and the clamp may be a
+ * hardSigmoid or a minimum of a maximum.
  */
 #include "fuse.h"
 
@@ -102,9 +103,11 @@ static const struct tdl_operand *clamped(const struct tdl_operand *o, double bou
     return isinf(bounds[0]) || isinf(bounds[1]) ? NULL : o;
 }
 
-/* Is `o` a · x + b? */
-static bool is_linear(const struct tdl_operand *o, const struct tdl_operand *x, double *a,
-                      double *b)
+/* Back from `o`, which is a · x + b of what is returned: `x`, or what a node of function
+ * `stop` makes, or where the sums and products with constants end. */
+static const struct tdl_operand *through_linear(const struct tdl_operand *o,
+                                                const struct tdl_operand *x, enum tdl_function stop,
+                                                double *a, double *b)
 {
     *a = 1;
     *b = 0;
@@ -112,6 +115,8 @@ static bool is_linear(const struct tdl_operand *o, const struct tdl_operand *x, 
         const struct tdl_node *n = o->producer;
         const enum tdl_function f = n && !n->chain.count ? tdl_function_of(n) : TDL_FUNCTIONS;
         float c = 0;
+        if (f == stop)
+            break;
         if (f == TDL_LINEAR) {
             *b += *a * (double)n->attr.eltwise.b;
             *a *= (double)n->attr.eltwise.a;
@@ -121,7 +126,7 @@ static bool is_linear(const struct tdl_operand *o, const struct tdl_operand *x, 
         const bool two = f == TDL_ADD || f == TDL_SUB || f == TDL_MUL || f == TDL_DIV;
         const int slot = two ? scalar_slot(n, &c) : -1;
         if (slot < 0 || (f == TDL_DIV && slot == 0))
-            return false;
+            break;
         if (f == TDL_ADD || f == TDL_SUB)
             *b += f == TDL_SUB && slot == 1 ? -*a * (double)c : *a * (double)c;
         if (f == TDL_SUB && slot == 0)
@@ -129,11 +134,18 @@ static bool is_linear(const struct tdl_operand *o, const struct tdl_operand *x, 
         *a *= f == TDL_MUL ? (double)c : f == TDL_DIV ? 1 / (double)c : 1;
         o = n->inputs[!slot];
     }
-    return o == x;
+    return o;
+}
+
+/* Is `o` a · x + b? */
+static bool is_linear(const struct tdl_operand *o, const struct tdl_operand *x, double *a,
+                      double *b)
+{
+    return through_linear(o, x, TDL_FUNCTIONS, a, b) == x;
 }
 
 /* Is `gate` clamp(x + 3, 0, 6) / 6, but for `scale`? */
-static bool is_gate(const struct tdl_operand *gate, const struct tdl_operand *x, double scale)
+static bool is_hard(const struct tdl_operand *gate, const struct tdl_operand *x, double scale)
 {
     const struct tdl_node *n = gate->producer;
     double bounds[2] = {0, 1}, a, b, more_a = 1, more_b = 0;
@@ -152,7 +164,33 @@ static bool is_gate(const struct tdl_operand *gate, const struct tdl_operand *x,
            near(2 * (more_a * b + more_b), most);
 }
 
-bool tdl_fuse_hard_swish(struct tdl_ir *ir, struct tdl_node *n)
+/* Is `gate` (1 + erf(x / √2)) / 2, but for `scale`? */
+static bool is_normal(const struct tdl_operand *gate, const struct tdl_operand *x, double scale)
+{
+    const double rounding = x->desc.dtype == TDL_FLOAT16 ? 2e-4 : 1e-6; /* of √½ as written */
+    double a, b, c, d;
+    const struct tdl_operand *erf = through_linear(gate, x, TDL_ERF, &a, &b);
+    return erf != x && erf->producer && tdl_function_of(erf->producer) == TDL_ERF &&
+           is_linear(erf->producer->inputs[0], x, &c, &d) && d == 0 &&
+           fabs(c - sqrt(0.5)) <= rounding && near(scale * a, 0.5) && near(scale * b, 0.5);
+}
+
+/* Functions that are x · gate(x). */
+static const struct {
+    enum tdl_function function;
+    bool (*is_gate)(const struct tdl_operand *gate, const struct tdl_operand *x, double scale);
+} gated[] = {{TDL_HARD_SWISH, is_hard}, {TDL_GELU, is_normal}};
+
+static const struct tdl_op *gated_by(const struct tdl_operand *gate, const struct tdl_operand *x,
+                                     double scale)
+{
+    for (size_t i = 0; i < TDL_COUNT(gated); i++)
+        if (gated[i].is_gate(gate, x, scale))
+            return &tdl_op_eltwise[gated[i].function];
+    return NULL;
+}
+
+bool tdl_fuse_gated(struct tdl_ir *ir, struct tdl_node *n)
 {
     struct product p = {.scale = 1};
     const struct tdl_tensor_params *out = &n->output->desc;
@@ -160,10 +198,11 @@ bool tdl_fuse_hard_swish(struct tdl_ir *ir, struct tdl_node *n)
         return false;
     for (int i = 0; i < 2; i++) {
         struct tdl_operand *x = p.factors[i];
+        const struct tdl_op *op;
         if (x->desc.rank != out->rank || tdl_operand_count(x) != tdl_operand_count(n->output) ||
-            !is_gate(p.factors[!i], x, p.scale))
+            !(op = gated_by(p.factors[!i], x, p.scale)))
             continue;
-        n->op = &tdl_op_eltwise[TDL_HARD_SWISH];
+        n->op = op;
         tdl_ir_set_input(ir, n, 0, x);
         tdl_ir_set_input(ir, n, 1, NULL);
         n->input_count = 1;

@@ -60,12 +60,14 @@ static void warn_of_uncut(const struct tdl_graph *g)
                 g->operator_count);
 }
 
-/* Do products run on matrix units? */
-static bool has_units(const struct tdl_graph *g)
+/* The device, if products run on its matrix units. */
+static const struct tdl_device_info *units_of(const struct tdl_graph *g)
 {
     const struct tdl_device_info *device = &g->ctx->info;
     return g->plan.storage == TDL_FLOAT16 &&
-           (device->cooperative_matrix[0] || device->workgroup_matrix);
+                   (device->cooperative_matrix[0] || device->workgroup_matrix)
+               ? device
+               : NULL;
 }
 
 static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_params *params)
@@ -76,7 +78,7 @@ static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_pa
     TRY(tdl_pass_fold(ir));
     TRY(tdl_pass_labels(ir));
     g->operator_count = ir->node_count;
-    ir->by_units = has_units(g);
+    ir->units = units_of(g);
     if (g->plan.storage == TDL_FLOAT16)
         TRY(tdl_pass_widen(ir));
     if (!params->no_fuse)

@@ -151,7 +151,7 @@ struct tdl_matmul_attr {
 struct tdl_attention_attr {
     float scale;
     uint32_t batches, heads, rows, keys, depth, width;
-    uint32_t q[4], k[4], v[4], mask[4];
+    uint32_t q[4], k[4], v[4], mask[4], out[3];
 };
 
 /* A number q of eight bits stands for (q − zero) · scale. */
@@ -343,7 +343,7 @@ struct tdl_ir {
      * been told of. */
     bool no_index, watch_index;
     uint32_t unlisted;
-    bool by_units; /* matrix units compute products, in kernels of these alone */
+    const struct tdl_device_info *units; /* the device, if its matrix units compute products */
     bool uncut;    /* conversions between packs and linear memory may be more than need be */
     struct tdl_use_chunk *use_chunks;
     /* Budget of passes for constants: see tdl_ir_budget_init(). */

@@ -128,9 +128,10 @@ void tdl_gate_bind(struct tdl_plan_step *step, struct tdl_operand *gate);
 float *tdl_gate_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *step,
                              const struct tdl_operand *gate, uint64_t count,
                              const struct tdl_weights_key *key);
-/* True if there is a kernel for attention of so many rows to values of `width` numbers, and
- * it pays. */
-bool tdl_attention_fits(uint32_t rows, uint32_t width);
+/* True if there is a kernel for attention of so many rows, `depth` and `width` numbers of a key
+ * and of a value, and it pays. `units` is as in struct tdl_ir. */
+bool tdl_attention_fits(const struct tdl_device_info *units, enum tdl_dtype type, uint32_t rows,
+                        uint32_t depth, uint32_t width);
 /* True for a linear resample2d to a size, as shaders/common/resample.glsl has it. */
 bool tdl_resample2d_is_linear(const struct tdl_node *n);
 /* (x − mean) · a + b for each channel is what the node computes before its activation; with

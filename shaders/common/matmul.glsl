@@ -47,6 +47,16 @@ uint b_of_batch(uint batch)
            batch / (SIZE0 * SIZE1) % SIZE2 * B_STEP2 + batch / (SIZE0 * SIZE1 * SIZE2) * B_STEP3;
 }
 
+// Four columns, of which those past the end are as the last one.
+vec4 finished(vec4 sums, uint row, uint column)
+{
+    sums *= ALPHA;
+    if (WITH_C != 0)
+        [[unroll]] for (uint j = 0; j < 4; j++)
+            sums[j] += BETA * c_at(TYPE, row * C_ROW + min(column + j, N - 1) * C_COLUMN);
+    return activate(ACTIVATION, sums);
+}
+
 float finished(float sum, uint row, uint column)
 {
     sum *= ALPHA;

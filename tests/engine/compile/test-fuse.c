@@ -157,6 +157,41 @@ GRAPH(swish_of_other)
     return sketch_mul(s, sketch_mul(s, x, one(s, 1 / 6.0f)), relu6_plus(s, y, 3));
 }
 
+/* gelu of operators: where the half stands, and how the argument of erf is made. */
+static O erf_of(S s, O x, float by) { return tdl_builder_erf(s->b, sketch_mul(s, x, one(s, by))); }
+GRAPH(gelu_half_behind_x)
+{
+    O x = sketch_conv3(s, s->x), y = tdl_builder_div(s->b, x, one(s, 1.41421356f));
+    O gate = sketch_add(s, tdl_builder_erf(s->b, y), one(s, 1));
+    return sketch_mul(s, sketch_mul(s, x, one(s, 0.5f)), gate);
+}
+GRAPH(gelu_half_last)
+{
+    O x = sketch_conv3(s, s->x), gate = sketch_add(s, one(s, 1), erf_of(s, x, 0.70710678f));
+    return sketch_mul(s, sketch_mul(s, gate, x), one(s, 0.5f));
+}
+GRAPH(gelu_half_of_erf)
+{
+    O x = sketch_conv3(s, s->x), half = sketch_mul(s, erf_of(s, x, 0.70710678f), one(s, 0.5f));
+    return sketch_mul(s, x, sketch_add(s, half, one(s, 0.5f)));
+}
+GRAPH(gelu_of_one)
+{
+    O x = sketch_conv3(s, s->x), gate = sketch_add(s, one(s, 1), erf_of(s, x, 1));
+    return sketch_mul(s, sketch_mul(s, x, one(s, 0.5f)), gate);
+}
+GRAPH(gelu_without_half)
+{
+    O x = sketch_conv3(s, s->x);
+    return sketch_mul(s, x, sketch_add(s, one(s, 1), erf_of(s, x, 0.70710678f)));
+}
+GRAPH(gelu_of_other)
+{
+    O x = sketch_conv3(s, s->x), y = sketch_conv3(s, x);
+    O gate = sketch_add(s, one(s, 1), erf_of(s, y, 0.70710678f));
+    return sketch_mul(s, sketch_mul(s, x, one(s, 0.5f)), gate);
+}
+
 /* (1 - z) · x + z · y. */
 static O mixed(S s, float one_minus, bool swap, bool reads_rest)
 {
@@ -596,6 +631,12 @@ static const struct row {
     ROW(swish_of_min_max, "conv2d.hardSwish"),
     ROW(swish_of_half, "conv2d.hardSwish"),
     ROW(swish_of_hard_sigmoid, "conv2d.hardSwish"),
+    ROW(gelu_half_behind_x, "conv2d.gelu"),
+    ROW(gelu_half_last, "conv2d.gelu"),
+    ROW(gelu_half_of_erf, "conv2d.gelu"),
+    ROW(gelu_of_one, "conv2d identity.linear.erf.linear identity.linear mul"),
+    ROW(gelu_without_half, "conv2d identity.linear.erf.linear mul"),
+    ROW(gelu_of_other, "conv2d conv2d.erf.linear identity.linear mul"),
     ROW(swish_of_fifth, "conv2d hardSigmoid mul"),
     ROW(swish_of_two, "conv2d identity.linear.clamp identity.linear mul"),
     ROW(swish_of_other, "conv2d conv2d.relu6 identity.linear mul"),
