@@ -344,7 +344,7 @@ struct tdl_ir {
     bool no_index, watch_index;
     uint32_t unlisted;
     const struct tdl_device_info *units; /* the device, if its matrix units compute products */
-    bool uncut;    /* conversions between packs and linear memory may be more than need be */
+    bool uncut; /* conversions between packs and linear memory may be more than need be */
     struct tdl_use_chunk *use_chunks;
     /* Budget of passes for constants: see tdl_ir_budget_init(). */
     struct tdl_ir_budget {

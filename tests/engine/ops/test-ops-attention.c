@@ -19,6 +19,7 @@ struct way {
     bool one_key; /* the same k and v for all heads */
     bool out_turned; /* [batch, row, head, column] comes out */
     uint32_t scaling, mask;
+    enum tdl_dtype type;
 };
 enum { BY_NOTHING, BY_PRODUCT, BY_QUOTIENT, BY_LINEAR, BY_ROOTS, SCALINGS };
 enum { NO_MASK, MASK_OF_KEYS, MASK_OF_ALL, MASKS };
@@ -30,7 +31,8 @@ static void fill(uint32_t index, const struct tdl_tensor_params *desc, struct rn
 {
     float *list = values;
     subject_fill(desc, rng, values);
-    for (size_t i = 0; index == 3 && i < tdl_tensor_params_size(desc) / sizeof(float); i++)
+    const bool masks = index == 3 && desc->dtype == TDL_FLOAT32;
+    for (size_t i = 0; masks && i < tdl_tensor_params_size(desc) / sizeof(float); i++)
         list[i] = !hides || i % 3 == 0 ? list[i] : -INFINITY;
 }
 
@@ -44,10 +46,10 @@ static O matrices(struct tdl_builder *b, const struct way *w, const char *name, 
                   uint32_t rows, uint32_t columns)
 {
     if (w->rank == 3)
-        return subject_input(b, name, SUBJECT_SHAPE(TDL_FLOAT32, w->batches, rows, columns));
+        return subject_input(b, name, SUBJECT_SHAPE(w->type, w->batches, rows, columns));
     if (!w->turned)
-        return subject_input(b, name, SUBJECT_SHAPE(TDL_FLOAT32, w->batches, heads, rows, columns));
-    O x = subject_input(b, name, SUBJECT_SHAPE(TDL_FLOAT32, w->batches, rows, heads, columns));
+        return subject_input(b, name, SUBJECT_SHAPE(w->type, w->batches, heads, rows, columns));
+    O x = subject_input(b, name, SUBJECT_SHAPE(w->type, w->batches, rows, heads, columns));
     return tdl_builder_transpose(b, x, (const uint32_t[]){0, 2, 1, 3});
 }
 
@@ -61,19 +63,19 @@ static O turned_keys(struct tdl_builder *b, const struct way *w, uint32_t heads)
     plain.turned = false;
     if (!w->turned)
         return tdl_builder_transpose(b, matrices(b, &plain, "k", heads, w->keys, w->depth), all);
-    O x = subject_input(b, "k", SUBJECT_SHAPE(TDL_FLOAT32, w->batches, w->keys, heads, w->depth));
+    O x = subject_input(b, "k", SUBJECT_SHAPE(w->type, w->batches, w->keys, heads, w->depth));
     return tdl_builder_transpose(b, x, both);
 }
 
 static O masked(struct tdl_builder *b, const struct way *w, O x)
 {
-    struct tdl_tensor_params p = SUBJECT_SHAPE(TDL_FLOAT32, w->batches, 1, 1, w->keys);
+    struct tdl_tensor_params p = SUBJECT_SHAPE(w->type, w->batches, 1, 1, w->keys);
     if (w->mask == NO_MASK)
         return x;
     if (w->rank == 3)
-        p = SUBJECT_SHAPE(TDL_FLOAT32, 1, 1, w->keys);
+        p = SUBJECT_SHAPE(w->type, 1, 1, w->keys);
     else if (w->mask == MASK_OF_ALL)
-        p = SUBJECT_SHAPE(TDL_FLOAT32, w->rows, w->keys);
+        p = SUBJECT_SHAPE(w->type, w->rows, w->keys);
     O mask = subject_input(b, "mask", p);
     return w->mask == MASK_OF_ALL ? tdl_builder_add(b, mask, x) : tdl_builder_add(b, x, mask);
 }
@@ -119,18 +121,23 @@ static void run_case(struct tdl_context *ctx, uint64_t seed)
         .mask = rng_below(&rng, MASKS),
     };
     w.one_key = w.rank == 4 && rng_one_in(&rng, 4);
+    w.type = (w.scaling == BY_NOTHING || w.scaling == BY_LINEAR) && rng_one_in(&rng, 3)
+                 ? TDL_FLOAT16
+                 : TDL_FLOAT32;
     w.out_turned = w.rank == 4 && rng_one_in(&rng, 2);
     hides = w.keys > 3 && rng_one_in(&rng, 2);
     OK(check_builder(ctx, &b));
-    check_begin("seed %llu: rank %u, %u batches, %u heads%s, %ux%u and %ux%u%s%s, scale %u, mask %u",
-                (unsigned long long)seed, w.rank, w.batches, w.heads, w.one_key ? " of one" : "",
-                w.rows, w.depth, w.keys, w.width, w.turned ? ", turned" : "",
+    check_begin("seed %llu: %s, rank %u, %u batches, %u heads%s, %ux%u and %ux%u%s%s, scale %u, "
+                "mask %u",
+                (unsigned long long)seed, tdl_dtype_name(w.type), w.rank, w.batches, w.heads,
+                w.one_key ? " of one" : "", w.rows, w.depth, w.keys, w.width, w.turned ? ", turned" : "",
                 w.out_turned ? ", then too" : "", w.scaling, w.mask);
     O y = attention(b, &w);
     REQUIRE(y, "%s", tdl_builder_error(b));
     tdl_builder_output(b, "y", y);
     if (subject_has_kernels(ctx)) {
-        const uint32_t kernels = w.rows >= 8; /* of fewer it does not pay */
+        /* Of fewer rows it does not pay, and halves are for matrix units. */
+        const uint32_t kernels = w.rows >= 8 && w.type == TDL_FLOAT32;
         CHECK(subject_steps(b, false, "attention") == kernels, "%u kernels expected", kernels);
         CHECK(!kernels || subject_steps(b, false, "") == 1, "something stays beside it");
         CHECK(subject_steps(b, true, "attention") == 0, "not fused, it is one kernel");
