@@ -130,8 +130,8 @@ static void run_case(struct tdl_context *ctx, uint64_t seed)
     check_begin("seed %llu: %s, rank %u, %u batches, %u heads%s, %ux%u and %ux%u%s%s, scale %u, "
                 "mask %u",
                 (unsigned long long)seed, tdl_dtype_name(w.type), w.rank, w.batches, w.heads,
-                w.one_key ? " of one" : "", w.rows, w.depth, w.keys, w.width, w.turned ? ", turned" : "",
-                w.out_turned ? ", then too" : "", w.scaling, w.mask);
+                w.one_key ? " of one" : "", w.rows, w.depth, w.keys, w.width,
+                w.turned ? ", turned" : "", w.out_turned ? ", then too" : "", w.scaling, w.mask);
     O y = attention(b, &w);
     REQUIRE(y, "%s", tdl_builder_error(b));
     tdl_builder_output(b, "y", y);
