@@ -8,9 +8,9 @@
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_cooperative_matrix : require
 #pragma use_vulkan_memory_model
-// gemm and matmul on cooperative matrices (common/cooperative.glsl). Matrices of halves
-// come eight values at once where all of their lines begin at a multiple of 16 bytes, else
-// one by one; floats become halves on their way.
+// gemm and matmul on cooperative matrices (common/cooperative.glsl). Matrices come eight
+// values at once where all of their lines begin at a multiple of them, else one by one; floats
+// become halves on their way.
 #include "common/linear.glsl"
 #include "common/activation.glsl"
 #include "common/matmul.glsl"
@@ -43,12 +43,25 @@ const uint A_CELLS = TILE_M * DEEP / 8 / gl_WorkGroupSize.x;
 const uint B_CELLS = TILE_N * DEEP / 8 / gl_WorkGroupSize.x;
 #include "common/cooperative.glsl"
 
-const bool A_WIDE = TYPE == FLOAT16 && (A_TURNED ? M : K) % 8 == 0 &&
+const bool A_WIDE = (A_TURNED ? M : K) % 8 == 0 &&
                     (A_TURNED ? A_COLUMN : A_ROW) % 8 == 0 &&
                     (A_STEP0 | A_STEP1 | A_STEP2 | A_STEP3) % 8 == 0;
-const bool B_WIDE = TYPE == FLOAT16 && (B_TURNED ? K : N) % 8 == 0 &&
+const bool B_WIDE = (B_TURNED ? K : N) % 8 == 0 &&
                     (B_TURNED ? B_COLUMN : B_ROW) % 8 == 0 &&
                     (B_STEP0 | B_STEP1 | B_STEP2 | B_STEP3) % 8 == 0;
+
+uvec2 halves(uvec4 floats)
+{
+    const vec4 f = uintBitsToFloat(floats);
+    return uvec2(packFloat2x16(f16vec2(f.xy)), packFloat2x16(f16vec2(f.zw)));
+}
+
+// Eight values from `AT` on, a multiple of eight.
+#define BRING(NAME, AT)                                                                            \
+    if (TYPE == FLOAT16)                                                                           \
+        v = NAME##_wide[(AT) / 8];                                                                 \
+    else                                                                                           \
+        v = uvec4(halves(NAME##_wide[(AT) / 4]), halves(NAME##_wide[(AT) / 4 + 1]));
 
 // Eight values of a line from `from` on, which ends at `end`: zeros past it.
 #define GATHER(NAME, BASE, FROM, END)                                                              \
@@ -69,7 +82,7 @@ CELL bring_a(uint s, uint line, uint place)
     uvec4 v = uvec4(0);
     if (row < M && k < K) {
         if (A_WIDE) {
-            v = a_wide[(base + (A_TURNED ? row : k)) / 8];
+            BRING(a, base + (A_TURNED ? row : k))
         } else {
             GATHER(a, base, (A_TURNED ? row : k), (A_TURNED ? M : K))
         }
@@ -86,7 +99,7 @@ CELL bring_b(uint s, uint line, uint place)
     uvec4 v = uvec4(0);
     if (column < N && k < K) {
         if (B_WIDE) {
-            v = b_wide[(base + (B_TURNED ? k : column)) / 8];
+            BRING(b, base + (B_TURNED ? k : column))
         } else {
             GATHER(b, base, (B_TURNED ? k : column), (B_TURNED ? K : N))
         }

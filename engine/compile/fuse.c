@@ -308,8 +308,7 @@ static bool fuse_bias(struct tdl_ir *ir, struct tdl_node *add)
         n->input_count = TDL_MATMUL_C + 1;
         tdl_ir_set_input(ir, n, TDL_MATMUL_C, c);
         n->attr.matmul.beta = 1;
-        n->attr.matmul.activation = add->chain.count ? TDL_ACTIVATION_CHAIN : TDL_ACTIVATION_NONE;
-        n->chain = add->chain;
+        n->attr.matmul.activation = tdl_fuse_take_chain(n, &add->chain);
         tdl_fuse_take_output(n, add);
         return true;
     }

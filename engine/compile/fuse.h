@@ -25,6 +25,8 @@ bool tdl_fuse_scalar_of(const struct tdl_operand *o, float *out);
 /* In fuse_chain.c: a function of one value, or of a value and a constant, behind a node
  * that has room for one. */
 bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n);
+/* The activation by which the node, which has neither, ends with that chain. */
+enum tdl_activation tdl_fuse_take_chain(struct tdl_node *n, const struct tdl_chain *chain);
 /* A function of a value and a constant of one element becomes one of the value. */
 bool tdl_fuse_scalar(struct tdl_ir *ir, struct tdl_node *n);
 /* In fuse_swish.c. */

@@ -164,13 +164,23 @@ static void turn_output(struct tdl_ir *ir, struct tdl_node *n, uint32_t step[3])
     tdl_fuse_take_output(n, turn);
 }
 
+/* Without matrix units two products and a softmax are sooner there (by a third on an H200), and
+ * what it pays for is the memory of scores. */
+static bool pays(const struct tdl_ir *ir, const struct tdl_node *scores)
+{
+    const uint64_t large = 256ull << 20;
+    return ir->units || ir->whole_attention ||
+           tdl_tensor_params_size(&scores->output->desc) >= large;
+}
+
 bool tdl_fuse_attention(struct tdl_ir *ir, struct tdl_node *n)
 {
     struct tdl_node *softmax = is_product(n) ? before(ir, n, TDL_MATMUL_A) : NULL;
     struct found f = {0};
     if (!softmax || softmax->op != &tdl_op_softmax ||
         softmax->attr.softmax.axis + 1 != softmax->output->desc.rank ||
-        !find_scores(ir, softmax, &f) || f.scores->output->desc.rank != n->output->desc.rank ||
+        !find_scores(ir, softmax, &f) || !pays(ir, f.scores) ||
+        f.scores->output->desc.rank != n->output->desc.rank ||
         (f.mask && f.mask->desc.rank > n->output->desc.rank))
         return false;
     struct tdl_operand *inputs[] = {f.scores->inputs[TDL_MATMUL_A], f.scores->inputs[TDL_MATMUL_B],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Chains: element-wise functions behind a node become stages of that node,
- * which its kernel applies before it stores. Five of them are activations that
+ * which its kernel applies before it stores. Seven of them are activations that
  * kernels know by number; the others, and further ones, are told by constants
  * (struct tdl_chain).
  */
@@ -87,6 +87,10 @@ static enum tdl_activation activation_like(const struct tdl_chain_stage *s)
         return TDL_ACTIVATION_HARD_SWISH;
     case TDL_TANH:
         return TDL_ACTIVATION_TANH;
+    case TDL_SWISH:
+        return s->a == 1 ? TDL_ACTIVATION_SWISH : TDL_ACTIVATION_NONE;
+    case TDL_GELU:
+        return TDL_ACTIVATION_GELU;
     default:
         return TDL_ACTIVATION_NONE;
     }
@@ -100,6 +104,8 @@ static struct tdl_chain_stage stage_like(enum tdl_activation activation)
         [TDL_ACTIVATION_SIGMOID] = {TDL_SIGMOID, 0, 0},
         [TDL_ACTIVATION_HARD_SWISH] = {TDL_HARD_SWISH, 0, 0},
         [TDL_ACTIVATION_TANH] = {TDL_TANH, 0, 0},
+        [TDL_ACTIVATION_SWISH] = {TDL_SWISH, 1, 0},
+        [TDL_ACTIVATION_GELU] = {TDL_GELU, 0, 0},
     };
     return stages[activation];
 }
@@ -118,6 +124,16 @@ static uint32_t stages_used(const struct tdl_node *n, enum tdl_activation activa
     bool own = f < TDL_ADD && f != TDL_IDENTITY;
     bool simple = activation != TDL_ACTIVATION_NONE && activation != TDL_ACTIVATION_CHAIN;
     return n->chain.count + own + simple;
+}
+
+enum tdl_activation tdl_fuse_take_chain(struct tdl_node *n, const struct tdl_chain *chain)
+{
+    const enum tdl_activation like =
+        chain->count == 1 ? activation_like(&chain->stages[0]) : TDL_ACTIVATION_NONE;
+    if (like != TDL_ACTIVATION_NONE || !chain->count)
+        return like;
+    n->chain = *chain;
+    return TDL_ACTIVATION_CHAIN;
 }
 
 bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n)

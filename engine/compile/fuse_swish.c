@@ -2,10 +2,10 @@
 /*
  * Functions that models write as several.
  *
- * hardSwish, x · clamp(x + 3, 0, 6) / 6, and gelu, x · (1 + erf(x / √2)) / 2, as models write
- * them that have no operator for it: the sixth or the half may stand before x, before the gate
- * or behind the product, each product and sum in either order, and the clamp may be a
- * hardSigmoid or a minimum of a maximum.
+ * hardSwish, x · clamp(x + 3, 0, 6) / 6, gelu, x · (1 + erf(x / √2)) / 2, and swish,
+ * x · sigmoid(a · x), as models write them that have no operator for it: the sixth or the half
+ * may stand before x, before the gate or behind the product, each product and sum in either
+ * order, and the clamp may be a hardSigmoid or a minimum of a maximum.
  */
 #include "fuse.h"
 
@@ -175,19 +175,24 @@ static bool is_normal(const struct tdl_operand *gate, const struct tdl_operand *
            fabs(c - sqrt(0.5)) <= rounding && near(scale * a, 0.5) && near(scale * b, 0.5);
 }
 
-/* Functions that are x · gate(x). */
-static const struct {
-    enum tdl_function function;
-    bool (*is_gate)(const struct tdl_operand *gate, const struct tdl_operand *x, double scale);
-} gated[] = {{TDL_HARD_SWISH, is_hard}, {TDL_GELU, is_normal}};
-
-static const struct tdl_op *gated_by(const struct tdl_operand *gate, const struct tdl_operand *x,
-                                     double scale)
+/* Is `gate` sigmoid(a · x), but for `scale`? */
+static bool is_sigmoid(const struct tdl_operand *gate, const struct tdl_operand *x, double scale,
+                       double *a)
 {
-    for (size_t i = 0; i < TDL_COUNT(gated); i++)
-        if (gated[i].is_gate(gate, x, scale))
-            return &tdl_op_eltwise[gated[i].function];
-    return NULL;
+    const struct tdl_node *n = gate->producer;
+    double b;
+    return n && !n->chain.count && tdl_function_of(n) == TDL_SIGMOID && near(scale, 1) &&
+           is_linear(n->inputs[0], x, a, &b) && b == 0;
+}
+
+/* The function that x · gate(x) is, and its parameter; TDL_FUNCTIONS: none. */
+static enum tdl_function gated_by(const struct tdl_operand *gate, const struct tdl_operand *x,
+                                  double scale, double *a)
+{
+    return is_hard(gate, x, scale)         ? TDL_HARD_SWISH
+           : is_normal(gate, x, scale)     ? TDL_GELU
+           : is_sigmoid(gate, x, scale, a) ? TDL_SWISH
+                                           : TDL_FUNCTIONS;
 }
 
 bool tdl_fuse_gated(struct tdl_ir *ir, struct tdl_node *n)
@@ -198,11 +203,13 @@ bool tdl_fuse_gated(struct tdl_ir *ir, struct tdl_node *n)
         return false;
     for (int i = 0; i < 2; i++) {
         struct tdl_operand *x = p.factors[i];
-        const struct tdl_op *op;
+        enum tdl_function f;
+        double a = 0;
         if (x->desc.rank != out->rank || tdl_operand_count(x) != tdl_operand_count(n->output) ||
-            !(op = gated_by(p.factors[!i], x, p.scale)))
+            (f = gated_by(p.factors[!i], x, p.scale, &a)) == TDL_FUNCTIONS)
             continue;
-        n->op = op;
+        n->op = &tdl_op_eltwise[f];
+        n->attr.eltwise.a = (float)a;
         tdl_ir_set_input(ir, n, 0, x);
         tdl_ir_set_input(ir, n, 1, NULL);
         n->input_count = 1;

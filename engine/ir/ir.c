@@ -161,6 +161,7 @@ struct tdl_ir *tdl_ir_clone(const struct tdl_ir *ir)
         copy->outputs[i] = copy->operands[ir->outputs[i]->id];
     copy->input_count = ir->input_count;
     copy->output_count = ir->output_count;
+    copy->whole_attention = ir->whole_attention;
     if (!tdl_ir_budget_init(copy))
         goto fail;
     return copy;

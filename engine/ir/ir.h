@@ -304,6 +304,9 @@ struct tdl_chain {
         float a, b;
     } stages[TDL_CHAIN_STAGES];
 };
+/* Activations of kernels that fuse alone makes: x · sigmoid(x), and gelu. */
+#define TDL_ACTIVATION_SWISH ((enum tdl_activation)6)
+#define TDL_ACTIVATION_GELU ((enum tdl_activation)7)
 /* The node's chain, where an operator has an activation. */
 #define TDL_ACTIVATION_CHAIN ((enum tdl_activation)64)
 
@@ -342,6 +345,7 @@ struct tdl_ir {
     /* For tests: fuse without the index; count the reads that it should have
      * been told of. */
     bool no_index, watch_index;
+    bool whole_attention; /* for tests: in one kernel even where that does not pay */
     uint32_t unlisted;
     const struct tdl_device_info *units; /* the device, if its matrix units compute products */
     bool uncut; /* conversions between packs and linear memory may be more than need be */

@@ -26,7 +26,8 @@ float tdl_activate(enum tdl_activation activation, float x)
 
 const char *tdl_activation_name(enum tdl_activation activation)
 {
-    static const char *const names[] = {"none", "relu", "relu6", "sigmoid", "hardSwish", "tanh"};
+    static const char *const names[] = {"none",      "relu", "relu6", "sigmoid",
+                                        "hardSwish", "tanh", "swish", "gelu"};
     return (unsigned)activation < TDL_COUNT(names) ? names[activation] : "unknown";
 }
 

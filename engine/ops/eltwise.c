@@ -246,6 +246,7 @@ static bool renumber(struct tdl_node *n, const uint32_t place[4])
 #define ROW_ONE ROW
 #define ROW_TWO ROW
 #define ROW_OWN ROW
+#define ROW_MADE ROW
 #define ROW_INNER(function, text)
 const struct tdl_op tdl_op_eltwise[TDL_FUNCTIONS] = {
 #define TDL_FUNCTION(kind, function, name, text) ROW_##kind(TDL_##function, text)

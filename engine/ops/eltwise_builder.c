@@ -34,6 +34,7 @@ static struct tdl_operand *add_several(struct tdl_builder *b, enum tdl_function 
         return add_several(b, function, (struct tdl_operand *[]){x, y}, 2);                        \
     }
 #define DEFINE_OWN(function, name)
+#define DEFINE_MADE(function, name)
 #define DEFINE_INNER(function, name)
 #define TDL_FUNCTION(kind, function, name, text) DEFINE_##kind(TDL_##function, name)
 #include "list.h"

@@ -68,6 +68,8 @@ static double unary(enum tdl_function f, double x, double a, double b)
         return pow(x, a);
     case TDL_POW_OF:
         return pow(a, x);
+    case TDL_SWISH:
+        return x / (1 + exp(-a * x));
     default:
         return x;
     }

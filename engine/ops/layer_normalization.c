@@ -146,11 +146,55 @@ static struct tdl_normalize_rows_part rows_of(const struct tdl_node *n)
     return spec;
 }
 
-static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
+static void bind_end(struct tdl_plan_step *s, struct tdl_node *n)
 {
     struct tdl_operand *scale = n->inputs[TDL_NORM_SCALE], *bias = n->inputs[TDL_NORM_BIAS];
+    if (scale)
+        tdl_plan_read(s, 2, scale);
+    if (bias)
+        tdl_plan_read(s, 3, bias);
+    tdl_plan_write(s, 4, n->output);
+}
+
+/* Rows of neighbours that a team keeps in registers; false, and no step: they are none, or too
+ * long. */
+static bool lower_whole(struct tdl_plan *plan, struct tdl_node *n,
+                        const struct tdl_normalize_rows_part *part)
+{
+    enum { LEAST_LOCAL = 64, HELD = 16 };
+    const struct tdl_device_info *device = plan->device;
+    const enum tdl_dtype dtype = n->output->desc.dtype;
+    const uint32_t lanes = tdl_elements_per_word(dtype), words = part->length / lanes;
+    const uint32_t team = tdl_team_of_row(device, part->rows, words);
+    const uint32_t local = TDL_MAX(team, (uint32_t)LEAST_LOCAL);
+    if (tdl_heuristics_of(device)->few_invocations || part->axes != 1 || part->length % lanes ||
+        words > HELD * team)
+        return false;
+    struct tdl_plan_step *s =
+        tdl_plan_add_linear_step(plan, "normalize_whole_rows", dtype, n, local, 1, 1);
+    const struct tdl_normalize_whole_rows_spec spec =
+        tdl_normalize_whole_rows_spec(.reduce = tdl_reduce_part(.reduction = TDL_REDUCE_SUM,
+                                                                .team = team, .neighbours = true,
+                                                                .count = part->length),
+                                      .type = dtype, .rows = part->rows,
+                                      .epsilon = tdl_norm_epsilon(n),
+                                      .activation = n->attr.norm.activation,
+                                      .scaled = n->inputs[TDL_NORM_SCALE] != NULL,
+                                      .biased = n->inputs[TDL_NORM_BIAS] != NULL);
+    TDL_PLAN_SPECS(s, normalize_whole_rows, spec);
+    tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
+    bind_end(s, n);
+    tdl_plan_shared(s, (uint64_t)local * 4);
+    tdl_plan_flat_groups(s, TDL_DIV_UP(part->rows, local / team));
+    return true;
+}
+
+static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
+{
     enum tdl_dtype dtype = n->output->desc.dtype;
     const struct tdl_normalize_rows_part part = rows_of(n);
+    if (lower_whole(plan, n, &part))
+        return;
     const uint32_t local = 64, rows = part.rows, team = part.length >= 2 * local ? local : 1;
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "normalize_rows", dtype, n, local, 1, 1);
@@ -169,15 +213,12 @@ static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
     s = tdl_plan_add_linear_step(plan, "normalize_rows_apply", dtype, n, local, 1, 1);
     const struct tdl_normalize_rows_apply_spec apply =
         tdl_normalize_rows_apply_spec(.normalize_rows = part, .activation = n->attr.norm.activation,
-                                      .scaled = scale != NULL, .biased = bias != NULL);
+                                      .scaled = n->inputs[TDL_NORM_SCALE] != NULL,
+                                      .biased = n->inputs[TDL_NORM_BIAS] != NULL);
     TDL_PLAN_SPECS(s, normalize_rows_apply, apply);
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     tdl_plan_read(s, 1, stats);
-    if (scale)
-        tdl_plan_read(s, 2, scale);
-    if (bias)
-        tdl_plan_read(s, 3, bias);
-    tdl_plan_write(s, 4, n->output);
+    bind_end(s, n);
     tdl_plan_linear_groups(s, n->output);
 }
 

@@ -8,7 +8,8 @@
  * test-operators.c holds this against graphs of each function.
  * TDL_FUNCTION: an element-wise function TDL_…, in the order of shaders/common/eltwise.glsl,
  * with its function tdl_builder_… and WebNN's name. ONE and TWO are made by the list of so many
- * values, OWN are written in eltwise_builder.c, and INNER are made by fuse alone.
+ * values, OWN are written in eltwise_builder.c. Passes alone make MADE, and INNER, which are no
+ * operators but stages behind one.
  * Who includes it defines what it wants of these.
  */
 #ifndef TDL_OP
@@ -110,6 +111,8 @@ TDL_FUNCTION(INNER, DIV_BY, div_by, NULL) /* x / a */
 TDL_FUNCTION(INNER, DIV_OF, div_of, NULL) /* a / x */
 TDL_FUNCTION(INNER, POW_BY, pow_by, NULL) /* x ^ a */
 TDL_FUNCTION(INNER, POW_OF, pow_of, NULL) /* a ^ x */
+/* Of one value, as models write it by others. */
+TDL_FUNCTION(MADE, SWISH, swish, "swish") /* x · sigmoid(a · x) */
 /* Of two values. */
 TDL_FUNCTION(TWO, ADD, add, "add")
 TDL_FUNCTION(TWO, SUB, sub, "sub")

@@ -90,7 +90,9 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     if (n->output->desc.dtype == TDL_FLOAT16)
         return lower_halves(plan, n);
     struct tdl_rows rows = tdl_rows_of(&n->output->desc, n->attr.softmax.axis);
-    uint32_t count = rows.outer * rows.inner, team = tdl_team_of(plan->device, count, rows.length);
+    const uint32_t count = rows.outer * rows.inner;
+    const uint32_t team =
+        (rows.inner == 1 ? tdl_team_of_row : tdl_team_of)(plan->device, count, rows.length);
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "softmax", TDL_FLOAT32, n, local, 1, 1);
     const struct tdl_softmax_spec spec =

@@ -3,6 +3,7 @@
 // that only one branch is left. 64 is a chain of element-wise functions, which
 // the constants from 40 on tell (tdl_plan_chain()). Kernels have variants of
 // their own for it, since drivers take their time for code that goes unused.
+#include "common/gelu.glsl"
 #ifdef TDL_CHAIN
 #include "common/eltwise.glsl"
 
@@ -74,6 +75,10 @@ vec4 activate(uint kind, vec4 x)
         return x * clamp(x * (1.0 / 6.0) + 0.5, 0.0, 1.0);
     case 5:
         return tanh(x);
+    case 6:
+        return x / (1.0 + exp(-x));
+    case 7:
+        return gelu_of(x);
 #ifdef TDL_CHAIN
     case 64:
         return run_stages(x);

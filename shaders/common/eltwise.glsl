@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Element-wise functions of floats; the numbers are enum tdl_function in
 // engine/ops/eltwise.h. NaN in gives NaN out (but x ^ 0 and 1 ^ x are 1).
+#include "common/gelu.glsl"
 const uint F_IDENTITY = 0, F_RELU = 1, F_CLAMP = 2, F_SIGMOID = 3, F_HARD_SWISH = 4, F_TANH = 5,
            F_LEAKY_RELU = 6, F_ELU = 7, F_GELU = 8, F_HARD_SIGMOID = 9, F_SOFTPLUS = 10,
            F_SOFTSIGN = 11, F_LINEAR = 12, F_ABS = 13, F_CEIL = 14, F_FLOOR = 15, F_ROUND_EVEN = 16,
            F_EXP = 17, F_LOG = 18, F_NEG = 19, F_SQRT = 20, F_RECIPROCAL = 21, F_ERF = 22,
            F_SIN = 23, F_COS = 24, F_TAN = 25, F_SIGN = 26, F_LOGICAL_NOT = 27, F_DIV_BY = 28,
-           F_DIV_OF = 29, F_POW_BY = 30, F_POW_OF = 31, F_ADD = 32, F_SUB = 33, F_MUL = 34,
-           F_DIV = 35, F_MAX = 36, F_MIN = 37, F_POW = 38, F_PRELU = 39,
-           F_BITWISE_AND = 40, F_BITWISE_OR = 41, F_BITWISE_XOR = 42, F_EQUAL = 43,
-           F_NOT_EQUAL = 44, F_GREATER = 45, F_GREATER_OR_EQUAL = 46, F_LESSER = 47,
-           F_LESSER_OR_EQUAL = 48, F_LOGICAL_AND = 49, F_LOGICAL_OR = 50, F_LOGICAL_XOR = 51,
-           F_WHERE = 52, F_ADD_PRODUCT = 64;
+           F_DIV_OF = 29, F_POW_BY = 30, F_POW_OF = 31, F_SWISH = 32, F_ADD = 33, F_SUB = 34,
+           F_MUL = 35, F_DIV = 36, F_MAX = 37, F_MIN = 38, F_POW = 39, F_PRELU = 40,
+           F_BITWISE_AND = 41, F_BITWISE_OR = 42, F_BITWISE_XOR = 43, F_EQUAL = 44,
+           F_NOT_EQUAL = 45, F_GREATER = 46, F_GREATER_OR_EQUAL = 47, F_LESSER = 48,
+           F_LESSER_OR_EQUAL = 49, F_LOGICAL_AND = 50, F_LOGICAL_OR = 51, F_LOGICAL_XOR = 52,
+           F_WHERE = 53, F_ADD_PRODUCT = 64;
 
 const uint NAN_BITS = 0x7fc00000, INFINITY_BITS = 0x7f800000;
 
@@ -38,37 +39,11 @@ vec4 log1p_of(vec4 x)
                                                              q * (1.0 / 9.0 + q / 11.0)))));
 }
 
-// 1 - erf (x) of 0.3 and more, relative 5e-7: t P(t) exp (-x^2) with t = 1 / (1 + x / 2); P goes
-// through the function in Chebyshev's nodes from 0.3 to 10.
-vec4 erfc_of(vec4 x, vec4 minus_square) // the square as exactly as the caller has it
-{
-    vec4 t = 1.0 / (1.0 + 0.5 * x);
-    vec4 p = 0.0407425910 * t - 0.0613305978;
-    p = ((p * t - 0.131527960) * t + 0.209745944) * t + 0.119200379;
-    p = ((p * t + 0.260664344) * t + 0.280370027) * t + 0.282181442;
-    return p * t * exp(minus_square);
-}
-
-vec4 erf_near_0(vec4 x)
-{
-    vec4 q = x * x;
-    return x * (1.12837917 + q * (-0.376126389 + q * (0.112837917 + q * (-0.0268661706 +
-                              q * (0.00522397763 - q * 0.000854832703)))));
-}
-
 vec4 erf_of(vec4 x)
 {
     vec4 y = 1.0 - erfc_of(abs(x), -x * x);
     y = mix(y, -y, lessThan(x, vec4(0.0)));
     return mix(y, erf_near_0(x), lessThan(abs(x), vec4(0.5)));
-}
-
-// x / 2 (1 + erf (x / sqrt (2)))
-vec4 gelu_of(vec4 x)
-{
-    vec4 u = x * 0.70710678, c = 0.5 * erfc_of(abs(u), -0.5 * x * x);
-    vec4 far = x * mix(1.0 - c, c, lessThan(x, vec4(0.0)));
-    return mix(far, 0.5 * x * (1.0 + erf_near_0(u)), lessThan(abs(u), vec4(0.5)));
 }
 
 // As C's pow(), F.10.4.4 of its standard: GLSL's knows no negative base.
@@ -120,6 +95,8 @@ vec4 eltwise_unary(uint function, vec4 x, float a, float b)
         return x / (1.0 + abs(x));
     case F_LINEAR:
         return a * x + b;
+    case F_SWISH:
+        return x / (1.0 + exp(-a * x));
     case F_ABS:
         return abs(x);
     case F_CEIL:

@@ -67,6 +67,8 @@ static void unary(uint32_t function, float a, float b, const float *restrict x, 
         EACH(cosf(x[i]));
     case TDL_TAN:
         EACH(tanf(x[i]));
+    case TDL_SWISH:
+        EACH(x[i] * tdl_hot_sigmoid(a * x[i]));
     case TDL_SIGN:
         EACH(x[i] != x[i] ? x[i] : x[i] > 0 ? 1.0f : x[i] < 0 ? -1.0f : 0.0f);
     default:

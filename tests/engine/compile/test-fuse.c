@@ -192,6 +192,23 @@ GRAPH(gelu_of_other)
     return sketch_mul(s, sketch_mul(s, x, one(s, 0.5f)), gate);
 }
 
+/* swish of operators. */
+GRAPH(swish_by_sigmoid)
+{
+    O x = sketch_conv3(s, s->x);
+    return sketch_mul(s, x, sketch_act(s, x, SIGMOID));
+}
+GRAPH(swish_by_sigmoid_of_part)
+{
+    O x = sketch_conv3(s, s->x), gate = sketch_act(s, sketch_mul(s, one(s, 1.702f), x), SIGMOID);
+    return sketch_mul(s, gate, x);
+}
+GRAPH(swish_of_sum)
+{
+    O x = sketch_conv3(s, s->x), gate = sketch_act(s, sketch_add(s, one(s, 1), x), SIGMOID);
+    return sketch_mul(s, gate, x);
+}
+
 /* (1 - z) · x + z · y. */
 static O mixed(S s, float one_minus, bool swap, bool reads_rest)
 {
@@ -637,6 +654,9 @@ static const struct row {
     ROW(gelu_of_one, "conv2d identity.linear.erf.linear identity.linear mul"),
     ROW(gelu_without_half, "conv2d identity.linear.erf.linear mul"),
     ROW(gelu_of_other, "conv2d conv2d.erf.linear identity.linear mul"),
+    ROW(swish_by_sigmoid, "conv2d.swish"),
+    ROW(swish_by_sigmoid_of_part, "conv2d.swish"),
+    ROW(swish_of_sum, "conv2d identity.linear.sigmoid mul"),
     ROW(swish_of_fifth, "conv2d hardSigmoid mul"),
     ROW(swish_of_two, "conv2d identity.linear.clamp identity.linear mul"),
     ROW(swish_of_other, "conv2d conv2d.relu6 identity.linear mul"),

@@ -127,6 +127,7 @@ static void run_case(struct tdl_context *ctx, uint64_t seed)
     w.out_turned = w.rank == 4 && rng_one_in(&rng, 2);
     hides = w.keys > 3 && rng_one_in(&rng, 2);
     OK(check_builder(ctx, &b));
+    tdl_builder_ir(b)->whole_attention = true;
     check_begin("seed %llu: %s, rank %u, %u batches, %u heads%s, %ux%u and %ux%u%s%s, scale %u, "
                 "mask %u",
                 (unsigned long long)seed, tdl_dtype_name(w.type), w.rank, w.batches, w.heads,
@@ -154,15 +155,18 @@ static void run_case(struct tdl_context *ctx, uint64_t seed)
     subject_close(&s);
 }
 
-/* What stays as it is: weights that others read, a softmax of columns, too few rows. */
+/* What stays as it is: weights that others read, a softmax of columns, too few rows, and what
+ * does not pay without matrix units. */
 static void check_left(struct tdl_context *ctx, uint32_t which)
 {
-    static const char *const names[] = {"weights are read", "softmax of columns", "few rows"};
+    static const char *const names[] = {"weights are read", "softmax of columns", "few rows",
+                                        "few scores"};
     struct tdl_builder *b;
     struct rng rng = {1};
     const uint32_t rows = which == 2 ? 7 : 20;
     check_begin("left alone: %s", names[which]);
     OK(check_builder(ctx, &b));
+    tdl_builder_ir(b)->whole_attention = which != 3;
     O q = subject_input(b, "q", SUBJECT_SHAPE(TDL_FLOAT32, 2, rows, 16));
     O k = subject_input(b, "k", SUBJECT_SHAPE(TDL_FLOAT32, 2, 16, 5));
     O v = subject_input(b, "v", SUBJECT_SHAPE(TDL_FLOAT32, 2, 5, 8));
@@ -182,7 +186,7 @@ int main(int argc, char **argv)
     subject_pretend_gpu(ctx, true); /* on software it does not pay */
     for (long i = 0; i < cases; i++)
         run_case(ctx, seed + (uint64_t)i);
-    for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < 4; i++)
         check_left(ctx, i);
     subject_pretend_gpu(ctx, false);
     check_context_close(ctx);

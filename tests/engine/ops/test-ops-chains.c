@@ -28,7 +28,7 @@ static O some_stage(struct tdl_builder *b, struct rng *rng, O x)
     static const float single = 0.5f;
     const enum tdl_dtype dtype = x->desc.dtype;
     O c = scalar(b, dtype, rng_float(rng, 0.5f, 1.5f));
-    switch (rng_below(rng, 16)) {
+    switch (rng_below(rng, 17)) {
     case 0:
         return tdl_builder_add(b, x, c);
     case 1:
@@ -59,6 +59,8 @@ static O some_stage(struct tdl_builder *b, struct rng *rng, O x)
         return tdl_builder_tanh(b, x);
     case 14:
         return tdl_builder_clamp(b, x, dtype == TDL_FLOAT32 ? (const void *)&single : &half, NULL);
+    case 15: /* swish */
+        return tdl_builder_mul(b, x, tdl_builder_sigmoid(b, tdl_builder_mul(b, c, x)));
     default:
         return tdl_builder_pow(b, tdl_builder_abs(b, x), c);
     }

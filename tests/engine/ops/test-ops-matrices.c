@@ -213,7 +213,10 @@ static void pick_units(struct tdl_context *ctx, struct rng *rng, uint32_t column
     bool fits;
     do {
         v = &tdl_conv_cooperative.variants[rng_below(rng, tdl_conv_cooperative.variant_count)];
-        fits = (v->v[1] == 32 || 2 * columns > v->v[1]) && subject_units_fit(ctx, v);
+        /* Each invocation brings as many cells of eight values of b's tile. */
+        fits = (v->v[1] == 32 || 2 * columns > v->v[1]) && subject_units_fit(ctx, v) &&
+               v->v[1] * v->v[4] / 2 %
+                       (v->v[2] * v->v[3] * tdl_context_device(ctx)->subgroup_size) == 0;
     } while (!fits);
     snprintf(text, size, "cooperative:%s", v->name);
 }
