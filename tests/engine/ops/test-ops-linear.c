@@ -155,6 +155,40 @@ static void check_long_rows(struct tdl_context *ctx, bool wide)
         check_long(ctx, TDL_INT64, SUBJECT_SHAPE(TDL_INT64, 2, 300, 2), 1);
 }
 
+/* Rows that teams of a GPU keep in registers, and longer ones; with an odd length halves do not
+ * end with a word. */
+static void check_kept_rows(struct tdl_context *ctx, enum tdl_dtype dtype, uint32_t rows,
+                            uint32_t length)
+{
+    struct rng rng = {length};
+    struct tdl_builder *b;
+    check_begin("%u rows of %u of %s as on a GPU", rows, length, tdl_dtype_name(dtype));
+    subject_pretend_gpu(ctx, true);
+    OK(check_builder(ctx, &b));
+    struct tdl_operand *x = subject_input(b, "x", SUBJECT_SHAPE(dtype, 1, rows, length));
+    struct tdl_layer_normalization_params p = {
+        .axes = {2}, .axis_count = 1, .activation = length % 2 ? TDL_ACTIVATION_RELU : 0};
+    subject_output(b, tdl_builder_softmax(b, x, 2));
+    subject_output(b, tdl_builder_layer_normalization(b, x, &p));
+    p.scale = subject_input(b, "scale", SUBJECT_SHAPE(dtype, length));
+    p.bias = subject_input(b, "bias", SUBJECT_SHAPE(dtype, length));
+    subject_output(b, tdl_builder_layer_normalization(b, x, &p));
+    const uint32_t whole = subject_steps(b, false, "normalize_whole_rows");
+    const bool halves = dtype == TDL_FLOAT16, fits = length <= (halves ? 8192 : 4096);
+    if (subject_has_kernels(ctx))
+        CHECK(whole == (fits && (!halves || length % 2 == 0) ? 2 : 0), "%u whole", whole);
+    subject_check(ctx, b, &rng, false);
+}
+
+static void check_kept(struct tdl_context *ctx)
+{
+    static const uint32_t lengths[] = {1, 2, 31, 33, 64, 100, 513, 1370, 4097};
+    for (size_t i = 0; i < COUNT(lengths); i++) {
+        check_kept_rows(ctx, TDL_FLOAT32, 1 + (uint32_t)i, lengths[i]);
+        check_kept_rows(ctx, TDL_FLOAT16, 5, lengths[i]);
+    }
+}
+
 /* Few long rows, which are reduced by slices, as every reduction. */
 static void check_slices(struct tdl_context *ctx, enum tdl_dtype dtype, bool gpu)
 {
@@ -288,7 +322,8 @@ int main(int argc, char **argv)
     struct tdl_context *ctx = check_context_open();
     const bool wide = tdl_context_device(ctx)->shader_int64;
     if (argc <= 2) {
-        check_long_rows(ctx, wide);
+        check_kept(ctx);
+    check_long_rows(ctx, wide);
         check_slices(ctx, TDL_FLOAT32, true);
         check_slices(ctx, TDL_FLOAT32, false);
         check_slices(ctx, TDL_INT32, true);
