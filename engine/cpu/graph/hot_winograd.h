@@ -122,7 +122,7 @@ static inline void finish_sums(const struct tdl_cpu_product *p, const vector *su
     static void name(const struct tdl_cpu_product *p, const float *b, size_t row, size_t column)   \
     {                                                                                              \
         const float *a = p->a + row * p->a_step;                                                   \
-        float *kept = p->sums + row * p->columns + column;                                         \
+        float *kept = p->sums ? p->sums + row * p->columns + column : NULL;                        \
         const size_t a_step = p->a_step, depth = p->depth;                                         \
         vector sums[rows][vectors] = {{{0}}};                                                      \
         if (p->add)                                                                                \
