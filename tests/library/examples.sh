@@ -29,7 +29,7 @@ reference=$(find "$work" -name 'libtdl-reference.md')
 check "the reference is installed" test -s "${reference:-/nowhere}"
 examples=${reference%/*}/examples
 # Those of the element come with it (installed.sh).
-check "the examples are installed" diff -r -x .gitignore -x live.py -x metadata.py -x rust "$source/pipelines/examples" "$examples"
+check "the examples are installed" diff -r -x .gitignore -x live.py -x metadata.py -x detections.c -x detections.py -x rust "$source/pipelines/examples" "$examples"
 
 for file in "$examples"/*.c; do
     name=${file##*/} name=${name%.c}

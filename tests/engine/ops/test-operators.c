@@ -23,9 +23,10 @@ static const char *const functions[] = {
 };
 
 /* Functions that append no operator, or one under another name. */
-static const char *const others[] = {"create",   "status", "input",      "constant", "output",
-                                     "evaluate", "build",  "activation", "explain",  "fail",
-                                     "resize",   "stack"};
+static const char *const others[] = {
+    "create",   "status", "input",      "constant", "constant_tensor", "output", "evaluate",
+    "build",    "stack",  "activation", "explain",  "set_dynamic",     "fail",   "resize",
+    "set_remake"};
 
 static bool has_name(const char *function)
 {
