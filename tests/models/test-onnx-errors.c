@@ -1170,7 +1170,7 @@ static const struct row rows[] = {
     {"ways out of an unknown operator", unknown_operator, LACKS,
      "are: simplify the file (onnxsim IN OUT), or export it with PyTorch's other exporter"},
     {"the domain's own name", known_domain, OK},
-    {"old opset", relu, OK, NULL, NULL, 6},
+    {"old opset", relu, OK, NULL, 6},
     {"older opset", relu, LACKS, "is of version 5, and libtdl knows it from version 7 on", NULL, 5},
     {"new opset", relu, LACKS, "operators are of version 99; libtdl reads", NULL, 99},
     {"negative opset", relu, LACKS, "convert it with", NULL, -1},
