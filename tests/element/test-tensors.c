@@ -1124,7 +1124,8 @@ static const GstTensor *find_tensor(GstBuffer *frame, const gchar *id)
 GST_START_TEST(two_in_a_row)
 {
     static const char *const groups[] = { "first", "second" };
-    g_autofree gchar *models[2] = { write_outputs(1), write_outputs(1) };
+    g_autofree gchar *first = write_outputs(1), *second = write_outputs(1);
+    const gchar *const models[] = { first, second };
     g_autofree gchar *line = g_strdup_printf(
         "tdlinference model-file=%s ! tdlinference model-file=%s", models[0], models[1]);
     GstHarness *harness;

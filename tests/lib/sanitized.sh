@@ -9,7 +9,10 @@ set -u
 build=$1
 shift
 tests=$(cd "$(dirname "$0")/.." && pwd)
-export ASAN_OPTIONS=detect_leaks=1:halt_on_error=1:allocator_may_return_null=1
+# Frames that catch uses after a return lie at 32 bytes, where GCC 14 stores vectors of 64 as if
+# they lay at 64 (GCC bug 110027).
+export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0:halt_on_error=1
+ASAN_OPTIONS=$ASAN_OPTIONS:allocator_may_return_null=1
 export LSAN_OPTIONS=suppressions=$tests/lsan.supp:print_suppressions=0
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 # One process for all cases of a GstCheck suite: in a fork, what the parent
