@@ -99,8 +99,7 @@ DRIVERS = (
 # spilled, or fewer beside each other, would be new.
 GATES = {f"conv2d_{kernel}_{precision}": (0, 3) for kernel in ("expand_depthwise", "pointwise")
          for precision in ("f16", "f32")}
-# Attention holds 12.8 KB for 64 invocations, five times in a processor of four units.
-GCN = {**GATES, "attention_float": (0, 2), "frame_compose": (0, 2), "frame_compose_blur": (0, 2)}
+GCN = {**GATES, "frame_compose": (0, 2), "frame_compose_blur": (0, 2)}
 # Arrays in loops that V3DV unrolls too late to keep them in registers.
 ARRAYS = {"conv2d_depthwise_f16": (36, 2), "conv2d_depthwise_f32": (36, 2),
           "frame_compose": (89, 2), "frame_compose_blur": (69, 2), "frame_guided": (152, 2),
