@@ -164,7 +164,7 @@ static void turn_output(struct tdl_ir *ir, struct tdl_node *n, uint32_t step[3])
     tdl_fuse_take_output(n, turn);
 }
 
-/* Without matrix units two products and a softmax are sooner there (by a third on an H200), and
+/* Without matrix units two products and a softmax are sooner there (by two thirds on an H200), and
  * what it pays for is the memory of scores. */
 static bool pays(const struct tdl_ir *ir, const struct tdl_node *scores)
 {
