@@ -161,14 +161,14 @@ static void bind_end(struct tdl_plan_step *s, struct tdl_node *n)
 static bool lower_whole(struct tdl_plan *plan, struct tdl_node *n,
                         const struct tdl_normalize_rows_part *part)
 {
-    enum { LEAST_LOCAL = 64, HELD = 16 };
+    enum { LEAST_LOCAL = 64 };
     const struct tdl_device_info *device = plan->device;
     const enum tdl_dtype dtype = n->output->desc.dtype;
     const uint32_t lanes = tdl_elements_per_word(dtype), words = part->length / lanes;
     const uint32_t team = tdl_team_of_row(device, part->rows, words);
     const uint32_t local = TDL_MAX(team, (uint32_t)LEAST_LOCAL);
     if (tdl_heuristics_of(device)->few_invocations || part->axes != 1 || part->length % lanes ||
-        words > HELD * team)
+        words > TDL_ROW_HELD * team)
         return false;
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "normalize_whole_rows", dtype, n, local, 1, 1);

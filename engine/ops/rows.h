@@ -81,17 +81,20 @@ static inline uint32_t tdl_team_of(const struct tdl_device_info *device, uint32_
     return team;
 }
 
+/* Words of a row that an invocation keeps in registers at most (shaders/softmax.comp). */
+enum { TDL_ROW_HELD = 16 };
+
 /* As tdl_team_of() for rows whose elements are neighbours in memory: enough of a team to read
  * them together, and to keep a row of `work` in registers, if its members can. */
 static inline uint32_t tdl_team_of_row(const struct tdl_device_info *device, uint32_t rows,
                                        uint32_t work)
 {
-    enum { TOGETHER = 32, HELD = 16 };
+    enum { TOGETHER = 32 };
     uint32_t team = tdl_team_of(device, rows, work);
     if (tdl_heuristics_of(device)->few_invocations)
         return team;
     while (team < tdl_team_local(device) &&
-           (team < TOGETHER ? 2 * team <= work : work > HELD * team))
+           (team < TOGETHER ? 2 * team <= work : work > TDL_ROW_HELD * team))
         team *= 2;
     return team;
 }
