@@ -243,12 +243,9 @@ static bool is_worth_it(const struct state *s)
 
 static bool takes(const struct tdl_node *n)
 {
-    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
     struct state s = {0};
     describe(n, &s);
-    return n->attr.conv.pre == TDL_PRE_NONE && n->input_count <= TDL_CONV_BIAS + 1 &&
-           n->attr.conv.p.groups == s.channels && f.n == s.channels && f.c == 1 &&
-           is_worth_it(&s) && fits(&s);
+    return tdl_cpu_is_depthwise(n) && is_worth_it(&s) && fits(&s);
 }
 
 const struct tdl_cpu_kernel tdl_cpu_depthwise = {

@@ -122,14 +122,11 @@ static void run(const struct tdl_cpu_call *call)
 
 static bool takes(const struct tdl_node *n)
 {
-    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
     const struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     const struct tdl_window *w = &n->window;
-    return n->attr.conv.pre == TDL_PRE_NONE && n->input_count <= TDL_CONV_BIAS + 1 &&
-           n->attr.conv.p.groups == in.c && f.n == in.c && f.c == 1 &&
-           in.c >= tdl_cpu_hot()->columns / 2 && (w->kernel[1] == 3 || w->kernel[1] == 5) &&
-           w->kernel[0] <= MOST_ROWS && w->stride[1] <= 2 && w->dilation[0] == 1 &&
-           w->dilation[1] == 1;
+    return tdl_cpu_is_depthwise(n) && in.c >= tdl_cpu_hot()->columns / 2 &&
+           (w->kernel[1] == 3 || w->kernel[1] == 5) && w->kernel[0] <= MOST_ROWS &&
+           w->stride[1] <= 2 && w->dilation[0] == 1 && w->dilation[1] == 1;
 }
 
 const struct tdl_cpu_kernel tdl_cpu_depthwise_pixels = {

@@ -133,6 +133,15 @@ struct tdl_program {
     uint64_t runs;    /* on the worker alone: begun so far */
 };
 
+/* conv2d of one filter for each channel, and nothing fused into it. */
+static inline bool tdl_cpu_is_depthwise(const struct tdl_node *n)
+{
+    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    const uint32_t channels = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]).c;
+    return n->attr.conv.pre == TDL_PRE_NONE && n->input_count <= TDL_CONV_BIAS + 1 &&
+           n->attr.conv.p.groups == channels && f.n == channels && f.c == 1;
+}
+
 /* Values in bound tensors of packs are unpacked by this operator, and others packed:
  * from, or to, an external operand. */
 static inline bool tdl_cpu_is_packs(const struct tdl_operand *o)
